@@ -1,0 +1,28 @@
+import type { ContainerId, TopologyName } from '../base/ids.ts';
+
+/*
+  Every path of the state tree. The first group is Heron's own layout (each node is one protobuf
+  message); the second is ours alone, kept apart so that Heron's Tracker never lists it.
+*/
+
+const OWN = '.heron-ts';
+
+export const paths = {
+  topologies: 'topologies',
+  topology: (name: TopologyName) => `topologies/${name}`,
+  packingPlan: (name: TopologyName) => `packingplans/${name}`,
+  executionState: (name: TopologyName) => `executionstate/${name}`,
+  topologyMaster: (name: TopologyName) => `tmanagers/${name}`,
+  metricsCache: (name: TopologyName) => `metricscaches/${name}`,
+  physicalPlan: (name: TopologyName) => `pplans/${name}`,
+  scheduler: (name: TopologyName) => `schedulers/${name}`,
+
+  /** The secret that processes of one topology show each other. Text. */
+  token: (name: TopologyName) => `${OWN}/tokens/${name}`,
+  /** Folder of the reports of a topology's executors, one node a container. JSON. */
+  containers: (name: TopologyName) => `${OWN}/containers/${name}`,
+  container: (name: TopologyName, id: ContainerId) => `${OWN}/containers/${name}/${id}`,
+  /** Left behind by a topology whose input ended. JSON. */
+  completedTopologies: `${OWN}/completed`,
+  completed: (name: TopologyName) => `${OWN}/completed/${name}`,
+} as const;
