@@ -124,8 +124,8 @@ export interface ErrorEnvelope {
 /** Turns anything that was thrown into an envelope; a foreign error gets the given code. */
 export function toEnvelope(error: unknown, code: ErrorCode = 'COMPONENT_FAILED'): ErrorEnvelope {
   if (error instanceof EngineError) {
-    const { code, domain, retryable, message } = error;
-    return { code, domain, retryable, message, stack: stackOf(error) };
+    const { domain, retryable, message } = error;
+    return { code: error.code, domain, retryable, message, stack: stackOf(error) };
   }
   const message = messageOf(error);
   return { code, domain: 'user', retryable: false, message, stack: stackOf(error) };

@@ -74,3 +74,6 @@ export interface LogicalTopology {
   /** Absent in topologies of other languages. */
   readonly module?: TopologyModule;
 }
+
+/** What the author wrote; the rest is added at submit. */
+export type DeclaredTopology = Pick<LogicalTopology, 'name' | 'config' | 'components'>;

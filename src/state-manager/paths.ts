@@ -1,4 +1,4 @@
-import type { ContainerId, TopologyName } from '../base/ids.ts';
+import type { ContainerId, TopologyId, TopologyName } from '../base/ids.ts';
 
 /*
   Every path of the state tree. The first group is Heron's own layout (each node is one protobuf
@@ -22,6 +22,8 @@ export const paths = {
   /** Folder of the reports of a topology's executors, one node a container. JSON. */
   containers: (name: TopologyName) => `${OWN}/containers/${name}`,
   container: (name: TopologyName, id: ContainerId) => `${OWN}/containers/${name}/${id}`,
+  /** The last epoch that was given for a topology id; deleted last of all its nodes. Text. */
+  epoch: (id: TopologyId) => `${OWN}/epochs/${id}`,
   /** Left behind by a topology whose input ended. JSON. */
   completedTopologies: `${OWN}/completed`,
   completed: (name: TopologyName) => `${OWN}/completed/${name}`,

@@ -1,0 +1,99 @@
+/*
+  Who may import what in src/. A folder may import itself and the folders that ALLOWED names for it;
+  a new folder is refused until it has its line. Whole processes never import each other: they meet
+  in messages and in the state manager.
+*/
+
+const FOUNDATION = ['base', 'model', 'metrics', 'ring', 'wire'];
+const SECOND = [...FOUNDATION, 'net', 'routing', 'packing'];
+const THIRD = ['state-manager', 'uploader', 'supervision', 'package', 'metrics-publisher'];
+const PROCESS = [...SECOND, ...THIRD, 'scheduler', 'api'];
+
+const ALLOWED = {
+  base: [],
+  model: ['base'],
+  metrics: ['base'],
+  ring: ['base'],
+  wire: ['base', 'model'],
+  api: ['base', 'model', 'metrics'],
+
+  net: FOUNDATION,
+  routing: FOUNDATION,
+  packing: FOUNDATION,
+
+  'state-manager': SECOND,
+  uploader: SECOND,
+  supervision: SECOND,
+  'metrics-publisher': SECOND,
+  package: [...SECOND, 'api'],
+  // A scheduler places archives and supervises processes, so it stands above the rest of its layer.
+  scheduler: [...SECOND, ...THIRD],
+
+  instance: PROCESS,
+  'stream-manager': PROCESS,
+  'topology-master': PROCESS,
+  'metrics-manager': PROCESS,
+  executor: PROCESS,
+  cli: PROCESS,
+};
+
+/** Where the platform's own modules may be used; everything that is not named is free. */
+const PLATFORM = {
+  net: ['net'],
+  http: ['topology-master', 'net'],
+  worker_threads: ['instance', 'ring'],
+  child_process: ['executor', 'scheduler/local', 'supervision', 'package', 'cli'],
+  inspector: ['instance'],
+};
+
+/** Implementations behind a port, which only its `create.ts` chooses. */
+const IMPLEMENTATIONS = ['state-manager/(file|memory)', 'uploader/file', 'scheduler/local'];
+
+const src = (folders) => `^src/(${folders.join('|')})/`;
+
+const layers = Object.entries(ALLOWED).map(([folder, allowed]) => ({
+  name: `layer-of-${folder}`,
+  severity: 'error',
+  from: { path: `^src/${folder}/` },
+  to: { path: '^src/', pathNot: src([folder, ...allowed]) },
+}));
+
+const platform = Object.entries(PLATFORM).map(([module, folders]) => ({
+  name: `place-of-node-${module}`,
+  severity: 'error',
+  from: { path: '^src/', pathNot: src(folders) },
+  to: { dependencyTypes: ['core'], path: `^(node:)?${module}(/|$)` },
+}));
+
+const implementations = IMPLEMENTATIONS.map((folder) => ({
+  name: `only-create-imports-${folder.replace(/\W+/g, '-')}`,
+  severity: 'error',
+  from: { path: '^src/', pathNot: `^src/(${folder}/|${folder.split('/')[0]}/create\\.ts$)` },
+  to: { path: `^src/${folder}/` },
+}));
+
+export default {
+  forbidden: [
+    ...layers,
+    ...platform,
+    ...implementations,
+    {
+      name: 'folder-without-a-layer',
+      severity: 'error',
+      from: { path: '^src/', pathNot: src(Object.keys(ALLOWED)) },
+      to: {},
+    },
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    doNotFollow: { path: 'node_modules' },
+    enhancedResolveOptions: {
+      extensions: ['.ts', '.js', '.d.ts'],
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'types', 'node', 'default'],
+    },
+  },
+};

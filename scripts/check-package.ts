@@ -1,0 +1,74 @@
+/*
+  Proves the packed package where nothing of the repository can help it: in an empty folder, installed
+  from the archive as a user would, a topology compiles against its declarations, is submitted by its
+  command, counts words to the end, and leaves nothing running.
+*/
+
+import assert from 'node:assert/strict';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { pack } from './package-staging.ts';
+import { mustPass, root, run, type ToolResult } from './tools.ts';
+
+const EXAMPLE = ['word-count.ts', 'text-files.ts'];
+const COMPLETION_TIMEOUT_MS = 60_000;
+const LOOK_EVERY_MS = 250;
+
+const folder = await mkdtemp(join(tmpdir(), 'heron-package-'));
+const topology = [`local/${userInfo().username}/dev`, 'words'];
+process.env['HERON_DATA'] = join(folder, 'data');
+
+function heron(...args: readonly string[]): Promise<ToolResult> {
+  return run(join(folder, 'node_modules', '.bin', 'heron'), args, folder);
+}
+
+async function install(): Promise<void> {
+  const archive = await pack(folder);
+  await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n');
+  const args = ['install', '--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund', archive];
+  await mustPass('npm install', run('npm', args, folder));
+  for (const file of EXAMPLE) await cp(join(root, 'examples', file), join(folder, file));
+}
+
+/** With the repository's compiler, but with every setting and declaration of the user's folder. */
+async function compileExample(): Promise<void> {
+  const options = ['--noEmit', '--strict', '--target', 'es2024', '--module', 'nodenext'];
+  const node = ['--types', 'node', '--typeRoots', join(root, 'node_modules', '@types')];
+  const compiler = join(root, 'node_modules', '.bin', 'tsc');
+  const args = [...options, ...node, '--allowImportingTsExtensions', ...EXAMPLE];
+  await mustPass('compiling the example', run(compiler, args, folder));
+}
+
+async function stateOfTopology(): Promise<unknown> {
+  const output = await mustPass('heron status', heron('status', ...topology, '--json'));
+  return (JSON.parse(output) as { readonly state?: unknown }).state;
+}
+
+async function countWords(): Promise<void> {
+  const [place = '', name = ''] = topology;
+  const text = join('node_modules', 'heron-ts', 'README.md');
+  const args = [place, 'word-count.ts', name, join(folder, 'counts.json'), join(folder, text)];
+  await mustPass('heron submit', heron('submit', ...args));
+  const deadlineMs = performance.now() + COMPLETION_TIMEOUT_MS;
+  while ((await stateOfTopology()) !== 'COMPLETED') {
+    assert.ok(performance.now() < deadlineMs, 'the topology did not complete');
+    await delay(LOOK_EVERY_MS);
+  }
+  const counts = JSON.parse(await readFile(join(folder, 'counts.json'), 'utf8')) as object;
+  assert.ok('heron' in counts, 'the README does not speak of Heron');
+}
+
+try {
+  await install();
+  await compileExample();
+  const version = await mustPass('heron version', heron('version'));
+  assert.match(version, /\d+\.\d+\.\d+/);
+  await countWords();
+  process.stdout.write(`the package works in an empty folder (${version.trim()})\n`);
+} finally {
+  // Says that there is nothing to kill when all went well, and ends what runs when it did not.
+  await heron('kill', ...topology);
+  await rm(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,178 @@
+import { messageOf, userError } from '../base/errors.ts';
+import { type ComponentName, componentName, type TopologyName } from '../base/ids.ts';
+import type {
+  BoltComponent,
+  ConfigMap,
+  DeclaredTopology,
+  InputStream,
+  SpoutComponent,
+} from '../model/logical-topology.ts';
+import { Settings } from '../model/settings.ts';
+import { BoltDeclarer } from './bolt-declarer.ts';
+import type { OUTPUTS } from './component.ts';
+import {
+  type AnyBolt,
+  type AnyComponent,
+  type AnySpout,
+  type ComponentFactory,
+  isBolt,
+  isSpout,
+  kindOf,
+  streamsOf,
+} from './component-runtime.ts';
+import { type ConfigInput, toConfigMap } from './config.ts';
+import { Source } from './source.ts';
+import type { InputOf } from './wiring.ts';
+
+/** What may be said about a component besides its name and its factory. */
+export interface ComponentOptions {
+  /**
+   * How many tasks, that is parallel copies, it has. By default the component's, then the topology's
+   * `topology.component.parallelism`, then 1.
+   */
+  readonly parallelism?: number;
+  /** Settings for this component; they win over the topology's. */
+  readonly config?: ConfigInput;
+}
+
+const PARALLELISM = 'topology.component.parallelism';
+
+/** A component before the topology's settings are final, on which its parallelism may rest. */
+type Draft<Component> = Omit<Component, 'parallelism'> & {
+  readonly parallelism: number | undefined;
+};
+
+/**
+ * Collects the components of a topology and how they are wired. Given to the function that
+ * {@link topology} takes.
+ *
+ * A factory is called once for each task, on the machine that the task runs on. It is also called
+ * when the topology is submitted, and once by every instance, to see what the component declares:
+ * constructors should be cheap and leave connections and files to `open` and `prepare`.
+ */
+export class TopologyBuilder {
+  /** The topology's settings as they stand, with those that were given at submit over them. */
+  readonly config: Settings;
+  readonly #ownConfig = new Map<string, string>();
+  readonly #submitConfig: ConfigMap;
+  readonly #spouts: Draft<SpoutComponent>[] = [];
+  readonly #bolts: Draft<BoltComponent>[] = [];
+  readonly #factories = new Map<ComponentName, ComponentFactory>();
+
+  /** Builders are made by the engine only. */
+  constructor(submitConfig: ConfigMap) {
+    this.#submitConfig = submitConfig;
+    this.config = new Settings(this.#ownConfig, submitConfig);
+  }
+
+  /** Adds settings of the topology. Those that were given at submit win over them. */
+  setConfig(config: ConfigInput): this {
+    for (const [key, text] of toConfigMap(config)) this.#ownConfig.set(key, text);
+    return this;
+  }
+
+  /**
+   * Adds a spout.
+   *
+   * @param name Unique in the topology.
+   * @returns The source to wire bolts to.
+   * @throws EngineError INVALID_TOPOLOGY when the factory makes no spout, COMPONENT_FAILED when it throws.
+   */
+  setSpout<Made extends AnySpout>(
+    name: string,
+    factory: () => Made,
+    options: ComponentOptions = {},
+  ): Source<Made[typeof OUTPUTS]> {
+    const spout = makeOnce(name, factory);
+    if (!isSpout(spout)) throw wrongKind('setSpout', name, 'a spout', 'a bolt');
+    this.#spouts.push({ kind: 'spout', ...this.#draft(name, spout, factory, options) });
+    return new Source(this, componentName(name));
+  }
+
+  /**
+   * Adds a bolt.
+   *
+   * @param name Unique in the topology.
+   * @returns The declarer, to say what the bolt reads and to wire further bolts to.
+   * @throws EngineError INVALID_TOPOLOGY when the factory makes no bolt, COMPONENT_FAILED when it throws.
+   */
+  setBolt<Made extends AnyBolt>(
+    name: string,
+    factory: () => Made,
+    options: ComponentOptions = {},
+  ): BoltDeclarer<Made[typeof OUTPUTS], InputOf<Made>> {
+    const bolt = makeOnce(name, factory);
+    if (!isBolt(bolt)) throw wrongKind('setBolt', name, 'a bolt', 'a spout');
+    const inputs: InputStream[] = [];
+    this.#bolts.push({ kind: 'bolt', ...this.#draft(name, bolt, factory, options), inputs });
+    return new BoltDeclarer(this, componentName(name), (input) => inputs.push(input));
+  }
+
+  /** @internal What has been collected, not yet validated. */
+  declared(name: TopologyName): DeclaredTopology {
+    const config = new Map([...this.#ownConfig, ...this.#submitConfig, ['topology.name', name]]);
+    const defaultParallelism = this.#defaultParallelism();
+    const components = [...this.#spouts, ...this.#bolts].map((draft) => ({
+      ...draft,
+      parallelism: draft.parallelism ?? defaultParallelism,
+    }));
+    return { name, config, components };
+  }
+
+  /** @internal */
+  get factories(): ReadonlyMap<ComponentName, ComponentFactory> {
+    return this.#factories;
+  }
+
+  #draft(
+    name: string,
+    component: AnyComponent,
+    factory: ComponentFactory,
+    options: ComponentOptions,
+  ): Draft<Omit<SpoutComponent, 'kind'>> {
+    const { [PARALLELISM]: configured, ...config } = options.config ?? {};
+    this.#factories.set(componentName(name), factory);
+    return {
+      name: componentName(name),
+      parallelism:
+        options.parallelism ?? (configured === undefined ? undefined : Number(configured)),
+      language: 'typescript',
+      className: component.constructor.name,
+      config: toConfigMap(config),
+      outputs: streamsOf(component),
+    };
+  }
+
+  /** 1 when the setting's text is wrong: validation says so, and says it once. */
+  #defaultParallelism(): number {
+    try {
+      return this.config.get(PARALLELISM);
+    } catch {
+      return 1;
+    }
+  }
+}
+
+/** Calls the factory to see what it makes. */
+function makeOnce(name: string, factory: ComponentFactory): AnyComponent {
+  let made: AnyComponent;
+  try {
+    made = factory();
+  } catch (cause) {
+    const text = `the factory of component '${name}' failed: ${messageOf(cause)}`;
+    throw userError('COMPONENT_FAILED', text, cause);
+  }
+  if (kindOf(made) === undefined || typeof made === 'function') {
+    throw userError(
+      'INVALID_TOPOLOGY',
+      `the factory of component '${name}' must return a new component, such as () => new Split(); ` +
+        'components are classes that extend Spout, Bolt or BasicBolt',
+    );
+  }
+  return made;
+}
+
+function wrongKind(method: string, name: string, expected: string, made: string): Error {
+  const text = `${method}('${name}') needs ${expected}, its factory makes ${made}`;
+  return userError('INVALID_TOPOLOGY', text);
+}

@@ -1,0 +1,26 @@
+import type { Network } from '../net/network.ts';
+import type { ContainerPorts } from './wanted-processes.ts';
+
+/**
+ * Free ports of a host, found by listening on port 0. They are only likely to be free when the
+ * processes listen on them a moment later: one that finds its port taken says so by its exit code,
+ * and the container moves to other ports.
+ */
+export async function chooseContainerPorts(
+  network: Network,
+  host: string,
+): Promise<ContainerPorts> {
+  // All are open at the same time, or the same port could be given twice.
+  const listeners = await Promise.all(
+    Array.from({ length: 4 }, () =>
+      network.listen({ host, port: 0 }, (stream) => {
+        stream.destroy();
+      }),
+    ),
+  );
+  const [server = 0, controller = 0, stats = 0, metricsManager = 0] = listeners.map(
+    ({ address }) => address.port,
+  );
+  for (const listener of listeners) listener.close();
+  return { server, controller, stats, metricsManager };
+}

@@ -1,0 +1,173 @@
+import type { Clock } from '../base/clock.ts';
+import { messageOf } from '../base/errors.ts';
+import { EXIT } from '../base/exit-codes.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Random } from '../base/random.ts';
+import {
+  type ContainerReport,
+  encodeContainerReport,
+  type ProcessExit,
+} from '../model/container-report.ts';
+import type { PackingPlan } from '../model/packing-plan.ts';
+import type { Settings } from '../model/settings.ts';
+import { paths } from '../state-manager/paths.ts';
+import type { StateManager, Watch } from '../state-manager/state-manager.ts';
+import { ReportPublisher } from '../supervision/report-publisher.ts';
+import { HEALTHY_AFTER_MS } from '../supervision/restart-policy.ts';
+import { retry } from '../supervision/retry.ts';
+import { childLimitMs } from '../supervision/shutdown-limits.ts';
+import { decodePackingPlan } from '../wire/packing-plan.ts';
+import { ContainerProcesses, type LaunchProcess } from './container-processes.ts';
+import type { ExecutorArguments } from './executor-arguments.ts';
+import { endLeftovers, historyOf, type ProcessHistory } from './predecessor.ts';
+import { type ContainerPorts, type WantedProcess, wantedProcesses } from './wanted-processes.ts';
+
+/*
+  The supervisor of one container: watches the packing plan, runs the processes that it asks for, and
+  reports on them. It starts nothing before it has seen the first plan, and takes nothing down because
+  the plan is gone or damaged: that is for whoever ends the topology to do.
+
+  X1. The processes of a dead predecessor are gone before the first process is started.
+  X2. All processes of the container know the same ports. When one of them finds its port taken, all
+      move to others; the restart policy of the one that complained limits how often.
+*/
+
+export interface ExecutorOptions {
+  readonly arguments: ExecutorArguments;
+  readonly settings: Settings;
+  readonly stateManager: StateManager;
+  readonly launch: LaunchProcess;
+  readonly choosePorts: () => Promise<ContainerPorts>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** For failures after the start that leave nothing to supervise. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+export class Executor {
+  readonly #options: ExecutorOptions;
+  readonly #startedAtMs: number;
+  readonly #reportPath: string;
+  readonly #reports: ReportPublisher;
+  #processes: ContainerProcesses | undefined;
+  #watch: Watch | undefined;
+  #plan: PackingPlan | undefined;
+  #ports: ContainerPorts | undefined;
+  #isChoosingPorts = false;
+  #isStopped = false;
+
+  constructor(options: ExecutorOptions) {
+    this.#options = options;
+    const { clock, logger, stateManager } = options;
+    const { topologyName, containerId } = options.arguments;
+    this.#startedAtMs = clock.wallNow();
+    this.#reportPath = paths.container(topologyName, containerId);
+    this.#reports = new ReportPublisher({
+      write: () => stateManager.write(this.#reportPath, encodeContainerReport(this.report)),
+      clock,
+      logger,
+    });
+  }
+
+  get report(): ContainerReport {
+    const { containerId, host } = this.#options.arguments;
+    return {
+      containerId,
+      host,
+      pid: process.pid,
+      startedAtMs: this.#startedAtMs,
+      processes: this.#processes?.reports ?? [],
+    };
+  }
+
+  /** @throws EngineError STATE_UNAVAILABLE when the state manager stays away too long. */
+  async start(): Promise<void> {
+    const { arguments: args, clock, logger, settings, stateManager } = this.#options;
+    const graceMs = settings.get('heron.shutdown.grace.ms');
+    await endLeftovers(args.workingDirectory, { clock, graceMs, logger });
+    const lastReport = await retry(
+      () => stateManager.read(this.#reportPath),
+      { ...this.#options, limitMs: settings.get('heron.check.tmanager.location.interval.ms') },
+    );
+    this.#processes = this.#createProcesses(
+      historyOf(lastReport, { nowMs: clock.wallNow(), logger }),
+    );
+    this.#ports = await this.#options.choosePorts();
+    if (this.#isStopped) return;
+    this.#reports.changed();
+    const path = paths.packingPlan(args.topologyName);
+    this.#watch = stateManager.watch(path, (bytes) => this.#onPlan(bytes));
+  }
+
+  /** Ends all processes, then removes the report. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#watch?.close();
+    await this.#processes?.stopAll();
+    await this.#reports.close();
+    await this.#options.stateManager.delete(this.#reportPath);
+  }
+
+  #createProcesses(history: ProcessHistory): ContainerProcesses {
+    const { settings, launch, clock, random, logger } = this.#options;
+    return new ContainerProcesses({
+      launch,
+      history,
+      policy: {
+        backoffMinMs: settings.get('heron.executor.restart.backoff.min.ms'),
+        backoffMaxMs: settings.get('heron.executor.restart.backoff.max.ms'),
+        attemptsMax: settings.get('heron.executor.restart.attempts.max'),
+        healthyAfterMs: HEALTHY_AFTER_MS,
+      },
+      graceMs: childLimitMs(settings.get('heron.shutdown.grace.ms')),
+      clock,
+      random,
+      logger,
+      onChange: () => this.#reports.changed(),
+      onDeath: (_process, exit) => this.#onDeath(exit),
+    });
+  }
+
+  #onPlan(bytes: Uint8Array | undefined): void {
+    const { logger } = this.#options;
+    if (bytes === undefined) {
+      logger.info('there is no packing plan; waiting for one');
+      return;
+    }
+    try {
+      this.#plan = decodePackingPlan(bytes);
+    } catch (error) {
+      logger.error('the packing plan cannot be read', { reason: messageOf(error) });
+      if (this.#plan === undefined) this.#options.onFailure(error);
+      return;
+    }
+    this.#converge();
+  }
+
+  #onDeath(exit: ProcessExit): void {
+    if (exit.code !== EXIT.portInUse || this.#isChoosingPorts) return;
+    this.#isChoosingPorts = true;
+    void this.#moveToOtherPorts().catch((error: unknown) => this.#options.onFailure(error));
+  }
+
+  /** X2: the one that complained is in its back-off and comes back with the new ports as well. */
+  async #moveToOtherPorts(): Promise<void> {
+    const { choosePorts, logger } = this.#options;
+    this.#ports = await choosePorts();
+    this.#isChoosingPorts = false;
+    logger.warn('a port is in use: the container moves to other ports', { ports: this.#ports });
+    this.#converge();
+  }
+
+  #converge(): void {
+    if (this.#plan === undefined || this.#ports === undefined || this.#isStopped) return;
+    const wanted: readonly WantedProcess[] = wantedProcesses(
+      this.#plan,
+      this.#options.arguments,
+      this.#ports,
+    );
+    this.#processes?.converge(wanted);
+    this.#reports.changed();
+  }
+}

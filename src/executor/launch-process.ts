@@ -1,0 +1,50 @@
+import { join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
+import { entryFile, nodeArguments } from '../base/entry.ts';
+import { RotatingFile } from '../base/rotating-file.ts';
+import type { Settings } from '../model/settings.ts';
+import { type Command, startDependent } from '../supervision/start-process.ts';
+import { topologyMark } from '../supervision/topology-processes.ts';
+import type { LaunchProcess } from './container-processes.ts';
+import type { ExecutorArguments } from './executor-arguments.ts';
+import type { WantedProcess } from './wanted-processes.ts';
+
+const MEBIBYTE = 1024 * 1024;
+
+export interface LaunchOptions {
+  readonly arguments: ExecutorArguments;
+  readonly settings: Settings;
+  readonly clock: Clock;
+  /** The arguments of Node; `nodeCommand` unless a test has other programs. */
+  readonly command?: (wanted: WantedProcess) => readonly string[];
+}
+
+/** Starts the container's processes as children whose output goes to `<log directory>/<name>.out`. */
+export function createLauncher(options: LaunchOptions): LaunchProcess {
+  const { arguments: args, settings, clock, command = nodeCommand } = options;
+  const { workingDirectory, logDirectory, topologyId } = args;
+  // The token and the compile cache are in the executor's own environment and handed on with it.
+  const environment = { ...process.env, ...topologyMark(topologyId) };
+  return (wanted) => {
+    const child: Command = {
+      name: wanted.name,
+      executable: process.execPath,
+      arguments: command(wanted),
+      environment,
+      workingDirectory,
+      pidFolder: workingDirectory,
+    };
+    const openOutput = (): RotatingFile =>
+      new RotatingFile({
+        file: join(logDirectory, `${wanted.name}.out`),
+        bytesMax: settings.get('heron.logging.maximum.size.mb') * MEBIBYTE,
+        filesMax: settings.get('heron.logging.maximum.files'),
+      });
+    return startDependent(child, { openOutput, clock });
+  };
+}
+
+function nodeCommand({ entry, flags, heapLimitMb }: WantedProcess): readonly string[] {
+  const heap = heapLimitMb === undefined ? [] : [`--max-old-space-size=${heapLimitMb}`];
+  return [...nodeArguments(), ...heap, entryFile(entry), ...flags];
+}

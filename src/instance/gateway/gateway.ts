@@ -1,0 +1,239 @@
+import { unreachable } from '../../base/assert.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import { type ErrorEnvelope, messageOf } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { Random } from '../../base/random.ts';
+import { MetricsPublisher } from '../../metrics-publisher/metrics-publisher.ts';
+import type { LogicalTopology } from '../../model/logical-topology.ts';
+import type { PhysicalPlan } from '../../model/physical-plan.ts';
+import { Settings } from '../../model/settings.ts';
+import type { Network } from '../../net/network.ts';
+import { BlockedTaskWatch } from './blocked-task-watch.ts';
+import { describeBlockedTask } from './blocked-task-report.ts';
+import { GatewayMetrics } from './gateway-metrics.ts';
+import { GatewayPorts } from './gateway-ports.ts';
+import { Inbound } from './inbound.ts';
+import { Outbound } from './outbound.ts';
+import { StreamManagerLink } from './stream-manager-link.ts';
+import type { GatewayStart, ToGateway, ToTask } from '../thread-channel.ts';
+
+const BYTES_PER_MB = 1024 * 1024;
+/** How often a stopping gateway looks whether what the task wrote is out. */
+const DRAIN_LOOK_MS = 5;
+/** The part of the grace time that a stuck task gets; the rest is for showing where it is stuck. */
+const GRACE_PART = 0.8;
+
+export interface GatewayOptions {
+  readonly start: GatewayStart;
+  readonly topology: LogicalTopology;
+  readonly network: Network;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly send: (message: ToTask) => void;
+  /** The stack of the task's thread, or undefined while it is inside a native call. */
+  readonly taskStack: () => Promise<string | undefined>;
+  /** Ends the whole process at once, whatever the task's thread is doing. */
+  readonly kill: () => void;
+}
+
+/**
+ * The gateway's thread of an instance: owns its connections and moves bytes between them and the
+ * rings. Wiring only. It never runs user code and never waits for the task.
+ */
+export class Gateway {
+  readonly #options: GatewayOptions;
+  readonly #ports: GatewayPorts;
+  readonly #settings: Settings;
+  readonly #inbound: Inbound;
+  readonly #outbound: Outbound;
+  readonly #link: StreamManagerLink;
+  readonly #publisher: MetricsPublisher;
+  readonly #metrics: GatewayMetrics;
+  readonly #watch: BlockedTaskWatch;
+  #phase: 'running' | 'stopping' | 'closed' = 'running';
+  #deadline: Timer | undefined;
+
+  constructor(options: GatewayOptions) {
+    const { start, topology, clock, network, random, logger, send } = options;
+    const { identity, token } = start;
+    const component = topology.components.find(({ name }) => name === identity.component);
+    const settings = new Settings(topology.config, component?.config ?? new Map());
+    const ports = new GatewayPorts(settings);
+    this.#options = options;
+    this.#settings = settings;
+    this.#ports = ports;
+    this.#outbound = new Outbound(ports.dataOut, identity.task);
+    this.#inbound = new Inbound({
+      ring: ports.dataIn,
+      task: identity.task,
+      status: ports.status,
+      windowBytes: settings.get('heron.streammgr.credit.bytes'),
+      sendLargeSet: (bytes) => send({ kind: 'large-set', bytes }),
+      onGrant: (bytes) => this.#outbound.grant(bytes),
+    });
+    this.#link = new StreamManagerLink({
+      identity,
+      token,
+      network,
+      clock,
+      random,
+      logger,
+      packetBytesMax:
+        settings.get('heron.streammgr.network.options.maximum.packet.mb') * BYTES_PER_MB,
+      reconnectMs: settings.get('heron.instance.reconnect.streammgr.interval.ms'),
+      creditBytes: settings.get('heron.streammgr.credit.bytes'),
+      hasEnded: () => this.#outbound.hasEnded,
+      onPlan: (plan) => this.#handlePlan(plan),
+      onConnected: (connection, creditBytes) => {
+        this.#inbound.connect(connection);
+        this.#outbound.connect(connection, creditBytes);
+      },
+      onDisconnected: () => {
+        this.#inbound.disconnect();
+        this.#outbound.disconnect();
+      },
+      onSet: (packet) => this.#inbound.handleSet(packet),
+    });
+    this.#metrics = new GatewayMetrics(this.#inbound, this.#outbound, ports, clock);
+    this.#publisher = new MetricsPublisher({
+      network,
+      clock,
+      random,
+      logger,
+      token,
+      metricsManager: { host: identity.host, port: identity.metricsManagerPort },
+      identity: {
+        hostname: identity.host,
+        port: identity.task,
+        componentName: identity.component,
+        instanceId: identity.instance,
+        instanceIndex: identity.componentIndex,
+      },
+      collect: () => this.#metrics.collect(),
+      intervalMs: settings.get('heron.metrics.export.interval.ms'),
+      reconnectMs: settings.get('heron.instance.reconnect.metricsmgr.interval.ms'),
+    });
+    const limitMs = settings.get('heron.instance.blocked.task.ms');
+    this.#watch = new BlockedTaskWatch(clock, ports.status, limitMs, (blocked) => {
+      void this.#reportBlocked(() => describeBlockedTask(identity, blocked, options.taskStack));
+    });
+  }
+
+  /** Gives the task its topology, and begins to connect. */
+  start(): void {
+    const { send, topology } = this.#options;
+    send({ kind: 'definition', topology, memory: this.#ports.memory });
+    this.#link.start();
+    this.#publisher.start();
+    void this.#pumpForEver();
+  }
+
+  handle(message: ToGateway): void {
+    const { logger } = this.#options;
+    switch (message.kind) {
+      case 'loaded':
+      case 'started':
+      case 'ended':
+        logger.info(`the task has ${message.kind}`);
+        return;
+      case 'large-set':
+        this.#outbound.handleLargeSet(message.bytes);
+        return;
+      case 'exception':
+        this.#publisher.addException(message.error.stack);
+        return;
+      case 'failed':
+        this.#handleFailed(message.error);
+        return;
+      case 'stopped':
+        this.#drain();
+        return;
+      case 'stop':
+        this.stop();
+        return;
+      default:
+        unreachable(message);
+    }
+  }
+
+  /**
+   * Begins the orderly end; called for a signal, and when the parent is gone. A task that is stuck
+   * past its part of the grace time is shown and killed (ruling R7). Idempotent.
+   */
+  stop(): void {
+    if (this.#phase !== 'running') return;
+    this.#phase = 'stopping';
+    const { clock, send } = this.#options;
+    send({ kind: 'stop' });
+    const graceMs = this.#settings.get('heron.shutdown.grace.ms') * GRACE_PART;
+    this.#deadline = clock.after(graceMs, () => void this.#giveUp(graceMs));
+  }
+
+  #handlePlan(plan: PhysicalPlan): void {
+    this.#options.send({ kind: 'plan', plan });
+  }
+
+  #handleFailed(error: ErrorEnvelope): void {
+    this.#publisher.addException(error.stack);
+    this.#close();
+  }
+
+  /** The task is done: closes as soon as what it wrote is out. */
+  #drain(): void {
+    this.#phase = 'stopping';
+    this.#outbound.pump();
+    this.#metrics.pump();
+    if (this.#outbound.isDrained) this.#close();
+    else this.#options.clock.after(DRAIN_LOOK_MS, () => this.#drain());
+  }
+
+  #close(): void {
+    if (this.#phase === 'closed') return;
+    this.#phase = 'closed';
+    this.#deadline?.cancel();
+    this.#watch.close();
+    this.#ports.closeOutput();
+    this.#metrics.pump();
+    this.#publisher.close();
+    this.#link.close();
+    this.#options.send({ kind: 'done' });
+  }
+
+  async #giveUp(graceMs: number): Promise<void> {
+    if (this.#phase === 'closed') return;
+    const { identity } = this.#options.start;
+    const { callback } = this.#ports.status;
+    await this.#reportBlocked(() =>
+      describeBlockedTask(
+        identity,
+        { callback, how: 'thread', blockedMs: graceMs },
+        this.#options.taskStack,
+      ),
+    );
+    this.#options.kill();
+  }
+
+  async #reportBlocked(describe: () => Promise<string>): Promise<void> {
+    const { logger } = this.#options;
+    try {
+      const report = await describe();
+      logger.error(report);
+      this.#publisher.addException(report);
+      this.#publisher.publish();
+    } catch (error) {
+      logger.error(`the task is blocked, and cannot be looked at: ${messageOf(error)}`, { error });
+    }
+  }
+
+  async #pumpForEver(): Promise<void> {
+    const { bell } = this.#ports;
+    while (this.#phase !== 'closed') {
+      const seen = bell.sequence();
+      this.#outbound.pump();
+      this.#inbound.pump();
+      this.#metrics.pump();
+      await bell.wait(seen);
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import type { TaskId } from '../../base/ids.ts';
+import type { PacketConnection } from '../../net/packet-connection.ts';
+import { NO_ROOM, type RingWriter } from '../../ring/byte-ring.ts';
+import type { Packet } from '../../wire/frame.ts';
+import { StreamHeaders } from '../../wire/stream-header.ts';
+import { TupleSetReader } from '../../wire/tuple-set-reader.ts';
+import { consumedBytesSet } from '../../wire/tuple-set-writer.ts';
+import { LARGE_SET_MARKER } from '../ring-markers.ts';
+import type { TaskStatusReader } from '../task-status.ts';
+import { FROM_INSTANCE } from './outbound.ts';
+import { encodePacketHeader } from './packet-header.ts';
+
+/** Credit goes back when this part of the window has been consumed, or when all has. */
+const CREDIT_PARTS = 4;
+
+export interface InboundOptions {
+  readonly ring: RingWriter;
+  readonly task: TaskId;
+  readonly status: TaskStatusReader;
+  /** The setting `heron.streammgr.credit.bytes`. */
+  readonly windowBytes: number;
+  readonly sendLargeSet: (bytes: Uint8Array) => void;
+  /** The stream manager has room again for so many bytes from this instance. */
+  readonly onGrant: (bytes: number) => void;
+}
+
+/**
+ * Fills the task's ring with what the stream manager sends, and tells it what the task has consumed.
+ *
+ * V1. The socket is always read. What does not fit into the ring waits here; credits bound it.
+ * V2. Sets keep their order, whichever way they take into the task's thread.
+ */
+export class Inbound {
+  readonly #options: InboundOptions;
+  readonly #reader = new TupleSetReader(new StreamHeaders());
+  #waiting: Uint8Array[] = [];
+  #connection: PacketConnection | undefined;
+  /** Bytes handed to the task and not consumed yet. */
+  #outstanding = 0;
+  /** Bytes consumed and not reported yet. */
+  #consumed = 0;
+  /** Bytes of earlier connections that the task has still to work off; they earn no credit. */
+  #stale = 0;
+  #setsReceived = 0;
+  #bytesReceived = 0;
+
+  constructor(options: InboundOptions) {
+    this.#options = options;
+  }
+
+  /** Sets and their bytes since the last call. */
+  takeCounts(): { readonly setsReceived: number; readonly bytesReceived: number } {
+    const counts = { setsReceived: this.#setsReceived, bytesReceived: this.#bytesReceived };
+    this.#setsReceived = 0;
+    this.#bytesReceived = 0;
+    return counts;
+  }
+
+  connect(connection: PacketConnection): void {
+    this.#connection = connection;
+    // The stream manager starts with a full window: what an earlier connection brought is not owed.
+    this.#consumed = 0;
+    this.#stale = this.#outstanding;
+  }
+
+  disconnect(): void {
+    this.#connection = undefined;
+  }
+
+  handleSet(packet: Packet): void {
+    const { payloadStart, payloadEnd, bytes } = packet;
+    const reader = this.#reader;
+    reader.open(bytes, payloadStart, payloadEnd);
+    if (reader.grantedBytes > 0) this.#options.onGrant(reader.grantedBytes);
+    const hasData = reader.stream !== undefined;
+    if (!hasData && !reader.endOfInput) return;
+    const set = bytes.subarray(payloadStart, payloadEnd);
+    if (hasData) {
+      this.#outstanding += set.length;
+      this.#setsReceived += 1;
+      this.#bytesReceived += set.length;
+    }
+    if (this.#waiting.length > 0 || !this.#write(set)) this.#waiting.push(set);
+  }
+
+  /** The task has read something: hands on what waits, and reports what was consumed. */
+  pump(): void {
+    this.#moveWaiting();
+    const fresh = this.#options.status.takeConsumed();
+    if (fresh === 0) return;
+    this.#outstanding -= fresh;
+    const stale = Math.min(this.#stale, fresh);
+    this.#stale -= stale;
+    this.#consumed += fresh - stale;
+    this.#report();
+  }
+
+  #moveWaiting(): void {
+    if (this.#waiting.length === 0) return;
+    let moved = 0;
+    for (const set of this.#waiting) {
+      if (!this.#write(set)) break;
+      moved += 1;
+    }
+    if (moved > 0) this.#waiting = this.#waiting.slice(moved);
+  }
+
+  #write(set: Uint8Array): boolean {
+    const { ring, sendLargeSet } = this.#options;
+    if (set.length > ring.payloadBytesMax) {
+      if (!ring.writeMarker(LARGE_SET_MARKER)) return false;
+      sendLargeSet(set.slice());
+      return true;
+    }
+    const at = ring.reserve(set.length);
+    if (at === NO_ROOM) return false;
+    ring.bytes.set(set, at);
+    ring.commit(at, at + set.length);
+    return true;
+  }
+
+  #report(): void {
+    const { windowBytes, task } = this.#options;
+    if (this.#consumed === 0) return;
+    if (this.#consumed < windowBytes / CREDIT_PARTS && this.#outstanding > 0) return;
+    const payload = consumedBytesSet(task, this.#consumed);
+    const header = encodePacketHeader(FROM_INSTANCE, payload.length);
+    if (this.#connection?.sendPacket(header, payload)) this.#consumed = 0;
+  }
+}

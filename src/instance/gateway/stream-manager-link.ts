@@ -1,0 +1,110 @@
+import type { Clock } from '../../base/clock.ts';
+import { environmentError } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { Random } from '../../base/random.ts';
+import { ENGINE_VERSION } from '../../base/version.ts';
+import type { PhysicalPlan } from '../../model/physical-plan.ts';
+import { ReconnectingClient } from '../../net/client.ts';
+import { MessageHandlers } from '../../net/message-handlers.ts';
+import type { Network } from '../../net/network.ts';
+import type { PacketConnection } from '../../net/packet-connection.ts';
+import type { Packet } from '../../wire/frame.ts';
+import { NewInstanceAssignment, RegisterInstance, StatusCode } from '../../wire/messages.ts';
+import { instanceToMessage, physicalPlanFromMessage } from '../../wire/physical-plan.ts';
+import type { InstanceIdentity } from '../instance-identity.ts';
+
+/** Stream manager → instance: data, end markers and credit. */
+const TO_INSTANCE = 'heron.proto.system.HeronTupleSet2';
+/** Heron's instances give up after 5 s; a loaded machine may need as long to answer. */
+const REGISTRATION_TIMEOUT_MS = 5_000;
+/** Waits grow up to this multiple of the first, about as long as a stream manager takes to start. */
+const RECONNECT_FACTOR = 8;
+
+export interface StreamManagerLinkOptions {
+  readonly identity: InstanceIdentity;
+  readonly token: string;
+  readonly network: Network;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly packetBytesMax: number;
+  readonly reconnectMs: number;
+  /** The window that this instance keeps for what comes in; says that it speaks credits. */
+  readonly creditBytes: number;
+  /** Whether the task has ended, which a registration repeats. */
+  readonly hasEnded: () => boolean;
+  readonly onPlan: (plan: PhysicalPlan) => void;
+  /** `creditBytes` is undefined when the stream manager knows no credits (Heron's own). */
+  readonly onConnected: (connection: PacketConnection, creditBytes: number | undefined) => void;
+  readonly onDisconnected: () => void;
+  readonly onSet: (packet: Packet) => void;
+}
+
+/** The instance's connection with its container's stream manager, made again whenever it is lost. */
+export class StreamManagerLink {
+  readonly #options: StreamManagerLinkOptions;
+  readonly #client: ReconnectingClient;
+
+  constructor(options: StreamManagerLinkOptions) {
+    this.#options = options;
+    const { onPlan, onSet, onDisconnected } = options;
+    this.#client = new ReconnectingClient({
+      peer: 'stream manager',
+      network: options.network,
+      clock: options.clock,
+      random: options.random,
+      logger: options.logger,
+      packetBytesMax: options.packetBytesMax,
+      backoffMinMs: options.reconnectMs,
+      backoffMaxMs: options.reconnectMs * RECONNECT_FACTOR,
+      handlers: new MessageHandlers()
+        .on(NewInstanceAssignment, ({ pplan }) => {
+          if (pplan !== undefined) onPlan(physicalPlanFromMessage(pplan));
+        })
+        .onRaw(TO_INSTANCE, (packet) => onSet(packet)),
+      onConnected: (connection) => this.#register(connection),
+      onDisconnected: () => onDisconnected(),
+    });
+  }
+
+  start(): void {
+    const { host, streamManagerPort } = this.#options.identity;
+    this.#client.retarget({ host, port: streamManagerPort });
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+
+  async #register(connection: PacketConnection): Promise<void> {
+    const { identity, token, creditBytes, hasEnded, onConnected, onPlan } = this.#options;
+    const request = RegisterInstance.request.create({
+      instance: instanceToMessage({
+        id: identity.instance,
+        streamManager: identity.streamManager,
+        task: identity.task,
+        componentIndex: identity.componentIndex,
+        component: identity.component,
+      }),
+      topologyName: identity.topologyName,
+      topologyId: identity.topologyId,
+      token,
+      engineVersion: ENGINE_VERSION,
+      creditBytes: BigInt(creditBytes),
+      ended: hasEnded(),
+    });
+    const response = await connection.request(RegisterInstance, request, {
+      timeoutMs: REGISTRATION_TIMEOUT_MS,
+    });
+    if (response.status?.status !== StatusCode.OK) {
+      const reason = response.status?.message ?? 'without a reason';
+      throw environmentError('NOT_EXPECTED', `the stream manager refused: ${reason}`, {
+        retryable: true,
+      });
+    }
+    const { creditBytes: granted, pplan } = response;
+    // An absent field reads as zero.
+    onConnected(connection, granted === 0n ? undefined : Number(granted));
+    if (pplan !== undefined) onPlan(physicalPlanFromMessage(pplan));
+  }
+}

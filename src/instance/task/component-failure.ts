@@ -1,0 +1,48 @@
+import type { AnyTuple } from '../../api/tuple.ts';
+import { EngineError, messageOf, stackOf } from '../../base/errors.ts';
+import type { InstanceIdentity } from '../instance-identity.ts';
+import type { Callback } from '../task-status.ts';
+
+/** Longer values are cut: an error message is for a person, the tuple may have megabytes. */
+const TUPLE_TEXT_MAX = 200;
+
+/**
+ * What a component threw, with everything that a person needs to find it: component, task, method,
+ * tuple, and the author's own stack (source-mapped by Node).
+ */
+export function componentFailure(
+  thrown: unknown,
+  where: {
+    readonly identity: Pick<InstanceIdentity, 'component' | 'task'>;
+    readonly callback: Callback;
+    readonly tuple?: AnyTuple | undefined;
+  },
+): EngineError {
+  const { component, task } = where.identity;
+  const on = where.tuple === undefined ? '' : ` on ${describeTuple(where.tuple)}`;
+  const code = thrown instanceof EngineError ? thrown.code : 'COMPONENT_FAILED';
+  const error = new EngineError(
+    code,
+    `${where.callback} of '${component}' (task ${task}) failed${on}: ${messageOf(thrown)}`,
+    { domain: 'user', cause: thrown },
+  );
+  error.stack = stackOf(thrown);
+  return error;
+}
+
+function describeTuple(tuple: AnyTuple): string {
+  const source = `${tuple.sourceComponent}/${tuple.sourceStream} (task ${tuple.sourceTask})`;
+  return `the tuple ${describeValues(tuple.values)} of ${source}`;
+}
+
+function describeValues(values: readonly unknown[]): string {
+  let text: string;
+  try {
+    text = JSON.stringify(values, (_, value: unknown) =>
+      typeof value === 'bigint' ? `${value}n` : value,
+    );
+  } catch {
+    text = String(values); // A cycle: JSON cannot show it, and the exact form does not matter here.
+  }
+  return text.length > TUPLE_TEXT_MAX ? `${text.slice(0, TUPLE_TEXT_MAX)}…` : text;
+}

@@ -1,0 +1,64 @@
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { UserMetric } from '../../metrics/count-metric.ts';
+import { MetricsRegistry } from '../../metrics/metrics-registry.ts';
+import { NO_ROOM, type RingWriter } from '../../ring/byte-ring.ts';
+import { decodeMetricsFrame, encodeMetricsFrames } from '../metrics-frame.ts';
+
+export interface MetricsReporterOptions {
+  readonly ring: RingWriter;
+  readonly clock: Clock;
+  /** The setting `heron.metrics.export.interval.ms`. */
+  readonly intervalMs: number;
+}
+
+/** Twice an export: what the gateway publishes is then at most half an interval old. */
+const REPORTS_PER_EXPORT = 2;
+
+/**
+ * The task's metrics, on their way to the gateway through a ring of their own.
+ *
+ * R1. A report that finds no room is not written, and nothing is lost: its counts stay where they are
+ *     and go with the next one.
+ */
+export class MetricsReporter {
+  readonly registry = new MetricsRegistry();
+  readonly #options: MetricsReporterOptions;
+  readonly #userMetrics = new Map<string, UserMetric>();
+  #timer: Timer | undefined;
+
+  constructor(options: MetricsReporterOptions) {
+    this.#options = options;
+  }
+
+  registerUserMetric(name: string, metric: UserMetric): void {
+    this.#userMetrics.set(name, metric);
+  }
+
+  start(): void {
+    const { clock, intervalMs } = this.#options;
+    this.#timer = clock.every(intervalMs / REPORTS_PER_EXPORT, () => this.report());
+  }
+
+  report(): void {
+    const { ring } = this.#options;
+    for (const [name, metric] of this.#userMetrics) {
+      this.registry.counter(name).add(metric.takeValue());
+    }
+    const drained = this.registry.drain();
+    for (const frame of encodeMetricsFrames(drained)) {
+      const at = frame.length > ring.payloadBytesMax ? NO_ROOM : ring.reserve(frame.length);
+      if (at === NO_ROOM) {
+        this.registry.absorb(decodeMetricsFrame(frame));
+        continue;
+      }
+      ring.bytes.set(frame, at);
+      ring.commit(at, at + frame.length);
+    }
+  }
+
+  /** Reports for the last time. Idempotent. */
+  close(): void {
+    this.#timer?.cancel();
+    this.report();
+  }
+}

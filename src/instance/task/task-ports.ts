@@ -1,0 +1,22 @@
+import { RingReader, RingWriter } from '../../ring/byte-ring.ts';
+import { Doorbell } from '../../ring/doorbell.ts';
+import { TaskStatusWriter } from '../task-status.ts';
+import type { SharedMemory } from '../thread-channel.ts';
+
+/** The task's ends of everything that it shares with the gateway. */
+export class TaskPorts {
+  readonly bell: Doorbell;
+  readonly status: TaskStatusWriter;
+  readonly dataIn: RingReader;
+  readonly dataOut: RingWriter;
+  readonly metricsOut: RingWriter;
+
+  constructor(memory: SharedMemory) {
+    const gatewayBell = new Doorbell(memory.gatewayBell);
+    this.bell = new Doorbell(memory.taskBell);
+    this.status = new TaskStatusWriter(memory.status);
+    this.dataIn = new RingReader(memory.dataIn, gatewayBell);
+    this.dataOut = new RingWriter(memory.dataOut, this.bell, gatewayBell);
+    this.metricsOut = new RingWriter(memory.metricsOut, this.bell, gatewayBell);
+  }
+}

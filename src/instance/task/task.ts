@@ -1,0 +1,183 @@
+import type { BuiltTopology } from '../../api/topology.ts';
+import { assert, assertDefined, unreachable } from '../../base/assert.ts';
+import type { Clock } from '../../base/clock.ts';
+import { fromEnvelope, toEnvelope, userError } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
+import { differences } from '../../model/compare-topologies.ts';
+import type { LogicalTopology } from '../../model/logical-topology.ts';
+import type { PhysicalPlan } from '../../model/physical-plan.ts';
+import { PlanIndex } from '../../model/plan-index.ts';
+import type { InstanceIdentity } from '../instance-identity.ts';
+import type { SharedMemory, ToGateway, ToTask } from '../thread-channel.ts';
+import { advance, type TaskEvent, type TaskPhase, type TaskStep } from './task-phase.ts';
+import { RunningComponent } from './running-component.ts';
+import { TaskPorts } from './task-ports.ts';
+
+export interface TaskOptions {
+  readonly identity: InstanceIdentity;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly send: (message: ToGateway) => void;
+  /** Imports the module of the topology's archive and builds what it describes. */
+  readonly load: (topology: LogicalTopology) => Promise<BuiltTopology>;
+  /** The task cannot go on; the process is to end with this error. */
+  readonly onFailed: (error: unknown) => void;
+  /** The gateway has closed its connections after an orderly end. */
+  readonly onDone: () => void;
+}
+
+/**
+ * The task's thread of an instance: loads the user's module, runs the component, and follows the
+ * plan. Wiring only; what events mean stands in task-phase.ts.
+ */
+export class Task {
+  readonly #options: TaskOptions;
+  #phase: TaskPhase = { at: 'awaiting-plan' };
+  #ports: TaskPorts | undefined;
+  #built: Promise<BuiltTopology> | undefined;
+  #component: RunningComponent | undefined;
+  /** The last of the calls of user code that plans and the end ask for; they run one by one. */
+  #calls: Promise<void> = Promise.resolve();
+
+  constructor(options: TaskOptions) {
+    this.#options = options;
+  }
+
+  handle(message: ToTask): void {
+    switch (message.kind) {
+      case 'definition':
+        this.#begin(message.topology, message.memory);
+        return;
+      case 'plan':
+        this.#component?.handlePlan(new PlanIndex(message.plan));
+        this.#step({ kind: 'plan', plan: message.plan });
+        return;
+      case 'large-set':
+        this.#component?.handleLargeSet(message.bytes);
+        return;
+      case 'stop':
+        this.stop();
+        return;
+      case 'done':
+        this.#options.onDone();
+        return;
+      case 'cannot-start':
+        this.#options.onFailed(fromEnvelope(message.error));
+        return;
+      default:
+        unreachable(message);
+    }
+  }
+
+  /** Ends the task in an orderly way. Idempotent. */
+  stop(): void {
+    this.#step({ kind: 'stop' });
+  }
+
+  #begin(topology: LogicalTopology, memory: SharedMemory): void {
+    this.#ports = new TaskPorts(memory);
+    this.#built = this.#load(topology);
+    this.#built.then(
+      () => this.#options.send({ kind: 'loaded' }),
+      (error: unknown) => this.#fail(error),
+    );
+  }
+
+  async #load(topology: LogicalTopology): Promise<BuiltTopology> {
+    const status = assertDefined(this.#ports, 'the memory came with the definition').status;
+    status.enter('module');
+    try {
+      const built = await this.#options.load(topology);
+      const changes = differences(topology, built.topology);
+      if (changes.length === 0) return built;
+      throw userError(
+        'TOPOLOGY_MISMATCH',
+        `the module describes another topology than at submit: ${changes.join('; ')}; a topology ` +
+          'must depend on nothing but its arguments and settings: submit it again',
+      );
+    } finally {
+      status.leave();
+    }
+  }
+
+  #step(event: TaskEvent): void {
+    const { phase, step } = advance(this.#phase, event);
+    this.#phase = phase;
+    this.#act(step, phase);
+  }
+
+  #act(step: TaskStep, phase: TaskPhase): void {
+    switch (step) {
+      case 'none':
+        return;
+      case 'open':
+        assert(phase.at === 'opening', 'a component is opened with its first plan');
+        this.#inTurn(() => this.#open(phase.plan));
+        return;
+      case 'run':
+        this.#options.send({ kind: 'started' });
+        this.#run();
+        return;
+      case 'activate':
+      case 'deactivate':
+        this.#inTurn(async () => this.#component?.setActive(step === 'activate'));
+        return;
+      case 'stop':
+        this.#component?.stop();
+        this.#inTurn(() => this.#close());
+        return;
+      default:
+        unreachable(step);
+    }
+  }
+
+  async #open(plan: PhysicalPlan): Promise<void> {
+    const { identity, clock, logger, send } = this.#options;
+    const built = await assertDefined(this.#built, 'a plan comes after the definition');
+    if (this.#phase.at !== 'opening') return;
+    const component = new RunningComponent({
+      identity,
+      clock,
+      logger,
+      send,
+      built,
+      ports: assertDefined(this.#ports, 'a plan comes after the definition'),
+      plan: new PlanIndex(plan),
+    });
+    this.#component = component;
+    await component.open();
+    this.#step({ kind: 'opened' });
+  }
+
+  #run(): void {
+    const component = assertDefined(this.#component, 'an opened component runs');
+    component.run().then(
+      (outcome) => {
+        if (outcome !== 'ended') return;
+        this.#options.logger.info('all input has ended and has been processed');
+        this.#options.send({ kind: 'ended' });
+        this.#step({ kind: 'ended' });
+      },
+      (error: unknown) => this.#fail(error),
+    );
+  }
+
+  async #close(): Promise<void> {
+    await this.#component?.close();
+    this.#options.send({ kind: 'stopped' });
+  }
+
+  #inTurn(call: () => Promise<void>): void {
+    this.#calls = this.#calls.then(call).catch((error: unknown) => this.#fail(error));
+  }
+
+  #fail(error: unknown): void {
+    if (this.#phase.at === 'stopping') {
+      this.#options.logger.warn('the component failed while it was stopped', { error });
+      this.#options.send({ kind: 'stopped' });
+      return;
+    }
+    this.#options.send({ kind: 'failed', error: toEnvelope(error) });
+    this.#options.onFailed(error);
+  }
+}

@@ -1,0 +1,175 @@
+import type { Clock } from '../../base/clock.ts';
+import { assertDefined } from '../../base/assert.ts';
+import { userError } from '../../base/errors.ts';
+import type { TaskId } from '../../base/ids.ts';
+import { NO_ROOM, type RingWriter } from '../../ring/byte-ring.ts';
+import type { StreamHeader } from '../../wire/stream-header.ts';
+import { TupleSetWriter, tupleSetOverhead } from '../../wire/tuple-set-writer.ts';
+import { END_OF_INPUT_MARKER, LARGE_SET_MARKER } from '../ring-markers.ts';
+import type { RoomWait } from './room-wait.ts';
+
+/** Large enough that a set's fixed costs vanish, small enough that a full one is under way soon. */
+const SET_BYTES = 32 * 1024;
+/** A key, two lengths and tags: what a tuple of one value needs besides that value, rounded up. */
+const TUPLE_OVERHEAD_BYTES = 64;
+
+export interface TupleOutputOptions {
+  readonly ring: RingWriter;
+  readonly task: TaskId;
+  /** By stream index. */
+  readonly headers: readonly StreamHeader[];
+  /** The setting `heron.instance.set.data.tuple.size.bytes`. */
+  readonly tupleBytesMax: number;
+  readonly roomWait: RoomWait;
+  readonly clock: Clock;
+  readonly sendLargeSet: (bytes: Uint8Array) => void;
+}
+
+/**
+ * What a task emits, on its way into the ring: tuples are encoded inside `emit`, straight into the
+ * ring's memory, as sets that leave as they are.
+ *
+ * O1. At most one set is open. It is closed when it is full, when the stream changes, and by `flush`,
+ *     which the runner calls whenever it has nothing more to do at once (decision D8).
+ * O2. A tuple that cannot be sent (O3, or a value without a form on the wire) throws out of `emit` and
+ *     leaves everything before it as it was.
+ * O3. A tuple beyond the limit is refused; one that is larger than a frame of the ring travels by
+ *     message, with a marker frame in its place (ruling R15).
+ * O4. When the ring is full `emit` waits: that is back pressure (ruling R5).
+ */
+export class TupleOutput {
+  /** Tuples emitted so far. */
+  emitted = 0;
+  readonly #options: TupleOutputOptions;
+  readonly #writer = new TupleSetWriter();
+  #openStream = -1;
+  #unattended = true;
+  #flushAsked = false;
+
+  constructor(options: TupleOutputOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Whether a runner is on the stack, which flushes when it is done. While none is, emits come from
+   * callbacks of the user (timers, promises), and the first one of a turn asks for a flush.
+   */
+  set attended(value: boolean) {
+    this.#unattended = !value;
+  }
+
+  get hasRoom(): boolean {
+    return this.#openStream !== -1 || this.#options.ring.hasRoom(SET_BYTES);
+  }
+
+  /** Resolves when a set's worth of room is there, or nobody will ever make any. */
+  async waitForRoom(): Promise<void> {
+    await this.#options.ring.waitForRoom(SET_BYTES);
+  }
+
+  /** @throws EngineError VALUE_NOT_SERIALIZABLE, TUPLE_TOO_LARGE (O2). */
+  emit(stream: number, values: readonly unknown[]): void {
+    if (stream !== this.#openStream) this.#open(stream, SET_BYTES);
+    if (!this.#writer.addTuple(values)) this.#addToFreshSet(stream, values);
+    this.emitted += 1;
+    if (this.#unattended) this.flushSoon();
+  }
+
+  /** Closes the open set, if there is one, so that the gateway sends it. */
+  flush(): void {
+    if (this.#openStream === -1) return;
+    this.#openStream = -1;
+    const { ring } = this.#options;
+    const writer = this.#writer;
+    if (writer.tupleCount === 0) return;
+    writer.finish();
+    ring.commit(writer.start, writer.end);
+  }
+
+  /** Flushes once the events at hand have been handled. */
+  flushSoon(): void {
+    if (this.#flushAsked) return;
+    this.#flushAsked = true;
+    this.#options.clock.soon(() => {
+      this.#flushAsked = false;
+      this.flush();
+    });
+  }
+
+  /** Says that nothing follows any more. */
+  end(): void {
+    this.flush();
+    const { ring, roomWait } = this.#options;
+    while (!ring.writeMarker(END_OF_INPUT_MARKER)) roomWait.wait(0);
+  }
+
+  #open(stream: number, setBytes: number): void {
+    this.flush();
+    const { ring, roomWait, task } = this.#options;
+    let at = ring.reserve(setBytes);
+    while (at === NO_ROOM) {
+      roomWait.wait(setBytes);
+      at = ring.reserve(setBytes);
+    }
+    this.#writer.begin(ring.bytes, at, at + setBytes, this.#header(stream), task);
+    this.#openStream = stream;
+  }
+
+  /** The tuple did not fit into what was left of the open set; the cold path of `emit`. */
+  #addToFreshSet(stream: number, values: readonly unknown[]): void {
+    if (this.#writer.tupleCount > 0) {
+      this.#open(stream, SET_BYTES);
+      if (this.#writer.addTuple(values)) return;
+    }
+    const set = this.#encodeAlone(stream, values);
+    // The reserved frame is given up: the next reservation takes its place.
+    this.#openStream = -1;
+    const { ring, roomWait, sendLargeSet } = this.#options;
+    if (set.length <= ring.payloadBytesMax) {
+      this.#copyIntoRing(set);
+      return;
+    }
+    sendLargeSet(set.slice());
+    while (!ring.writeMarker(LARGE_SET_MARKER)) roomWait.wait(0);
+  }
+
+  #copyIntoRing(set: Uint8Array): void {
+    const { ring, roomWait } = this.#options;
+    let at = ring.reserve(set.length);
+    while (at === NO_ROOM) {
+      roomWait.wait(set.length);
+      at = ring.reserve(set.length);
+    }
+    ring.bytes.set(set, at);
+    ring.commit(at, at + set.length);
+  }
+
+  /** A set of this one tuple, in memory of its own that grows up to the limit. */
+  #encodeAlone(stream: number, values: readonly unknown[]): Uint8Array {
+    const { task, tupleBytesMax } = this.#options;
+    const header = this.#header(stream);
+    const bytesMax = tupleBytesMax + tupleSetOverhead(header) + TUPLE_OVERHEAD_BYTES;
+    const writer = new TupleSetWriter();
+    for (let bytes = SET_BYTES * 4; ; bytes *= 4) {
+      const region = Buffer.allocUnsafeSlow(Math.min(bytes, bytesMax));
+      writer.begin(region, 0, region.length, header, task);
+      if (writer.addTuple(values)) {
+        const isWithinLimit = writer.tupleBytes <= tupleBytesMax;
+        writer.finish();
+        if (isWithinLimit) return region.subarray(writer.start, writer.end);
+        break;
+      }
+      if (region.length === bytesMax) break;
+    }
+    throw userError(
+      'TUPLE_TOO_LARGE',
+      `a tuple for stream '${header.stream}' of '${header.component}' takes more than ` +
+        `${tupleBytesMax} bytes (heron.instance.set.data.tuple.size.bytes); it was not sent: ` +
+        'send it in parts, or store it and send its address',
+    );
+  }
+
+  #header(stream: number): StreamHeader {
+    return assertDefined(this.#options.headers[stream], `stream ${stream} is declared`);
+  }
+}

@@ -1,0 +1,67 @@
+import type { ErrorEnvelope } from '../base/errors.ts';
+import type { LogicalTopology } from '../model/logical-topology.ts';
+import type { PhysicalPlan } from '../model/physical-plan.ts';
+import type { InstanceIdentity } from './instance-identity.ts';
+
+/*
+  What crosses between the two threads of an instance.
+
+  Tuples and metrics go through the rings below, in whole frames. Rare events go by message, as the
+  two unions of this file; each side is one exhaustive switch. The story of a life:
+
+    gateway: definition ................. the topology of the .defn file; the task loads its module
+    task:    loaded ..................... the module gave the same topology and a component
+    gateway: plan ....................... once at registration, then at every change
+    task:    started .................... the component is open
+    task:    ended ...................... all input has ended and the end marker is in the ring
+    gateway: stop ....................... orderly end: no further call of user code but close
+    task:    stopped .................... close has returned, the rings are flushed
+    gateway: (its connections are flushed and closed) done
+
+  A task that cannot go on sends `failed` in place of any of its events and then only waits for
+  `done`.
+*/
+
+export type ToTask =
+  | {
+      readonly kind: 'definition';
+      readonly topology: LogicalTopology;
+      readonly memory: SharedMemory;
+    }
+  | { readonly kind: 'plan'; readonly plan: PhysicalPlan }
+  /** A tuple set that is too large for the ring; its place is held by a marker frame (R15). */
+  | { readonly kind: 'large-set'; readonly bytes: Uint8Array }
+  | { readonly kind: 'stop' }
+  | { readonly kind: 'done' }
+  /** In place of everything else. */
+  | { readonly kind: 'cannot-start'; readonly error: ErrorEnvelope };
+
+export type ToGateway =
+  | { readonly kind: 'loaded' }
+  | { readonly kind: 'started' }
+  | { readonly kind: 'ended' }
+  | { readonly kind: 'large-set'; readonly bytes: Uint8Array }
+  | { readonly kind: 'exception'; readonly error: ErrorEnvelope; readonly logging: string }
+  | { readonly kind: 'failed'; readonly error: ErrorEnvelope }
+  | { readonly kind: 'stopped' }
+  /** The process was told to end: the gateway leads the orderly end. */
+  | { readonly kind: 'stop' };
+
+/** What the gateway's thread is started with. */
+export interface GatewayStart {
+  readonly identity: InstanceIdentity;
+  readonly token: string;
+}
+
+/** Made by the gateway, whose topology says how large it is to be. */
+export interface SharedMemory {
+  /** Gateway → task: tuple sets. */
+  readonly dataIn: SharedArrayBuffer;
+  /** Task → gateway: tuple sets. */
+  readonly dataOut: SharedArrayBuffer;
+  /** Task → gateway: metrics. */
+  readonly metricsOut: SharedArrayBuffer;
+  readonly taskBell: SharedArrayBuffer;
+  readonly gatewayBell: SharedArrayBuffer;
+  readonly status: SharedArrayBuffer;
+}

@@ -1,0 +1,120 @@
+/*
+  The numbers that one process keeps about itself. The process adds to counters as it works; a
+  publisher collects all of them at its own pace.
+
+  M1. `collect` hands out each count once: it starts every counter and mean again at zero, so that
+      a collector that adds up what it receives has the true total. Whoever collects must deliver.
+  M2. What one thread counts another may publish: `drain` moves counts and means out of a registry,
+      `absorb` adds them to another one. Gauges stay; they are read where they are published.
+  M3. Asking twice for one name gives the same counter: a connection that comes back goes on with
+      the numbers of the last one.
+*/
+
+/** One number at one moment, in the form in which it travels: decimal text. */
+export interface Metric {
+  /** Heron's name, with sub-keys behind slashes: `__emit-count/default`. */
+  readonly name: string;
+  readonly value: string;
+}
+
+/** How often something happened since the last collection. */
+export class Counter {
+  /** Hot paths add to it directly; nobody but the registry ever sets it back. */
+  value = 0;
+
+  add(amount: number): void {
+    this.value += amount;
+  }
+}
+
+/** The average of what was observed since the last collection, such as a latency. */
+export class Mean {
+  sum = 0;
+  count = 0;
+
+  observe(value: number): void {
+    this.sum += value;
+    this.count += 1;
+  }
+}
+
+/** Reads a value at the moment of collection; it must not throw. */
+export type GaugeReader = () => number;
+
+/** Counts and means as they are, for another registry: between the threads of one process. */
+export interface DrainedMetrics {
+  readonly counters: readonly (readonly [name: string, value: number])[];
+  readonly means: readonly (readonly [name: string, sum: number, count: number])[];
+}
+
+export class MetricsRegistry {
+  readonly #counters = new Map<string, Counter>();
+  readonly #means = new Map<string, Mean>();
+  readonly #gauges = new Map<string, GaugeReader>();
+
+  counter(name: string): Counter {
+    const known = this.#counters.get(name);
+    if (known !== undefined) return known;
+    const made = new Counter();
+    this.#counters.set(name, made);
+    return made;
+  }
+
+  mean(name: string): Mean {
+    const known = this.#means.get(name);
+    if (known !== undefined) return known;
+    const made = new Mean();
+    this.#means.set(name, made);
+    return made;
+  }
+
+  /** Replaces the reader when the name is taken: the newest owner knows best. */
+  gauge(name: string, read: GaugeReader): void {
+    this.#gauges.set(name, read);
+  }
+
+  /** Everything at this moment (M1). A mean without observations is left out. */
+  collect(): Metric[] {
+    const metrics: Metric[] = [];
+    for (const [name, counter] of this.#counters) {
+      metrics.push({ name, value: String(counter.value) });
+      counter.value = 0;
+    }
+    for (const [name, mean] of this.#means) {
+      if (mean.count === 0) continue;
+      metrics.push({ name, value: String(mean.sum / mean.count) });
+      mean.sum = 0;
+      mean.count = 0;
+    }
+    for (const [name, read] of this.#gauges) metrics.push({ name, value: String(read()) });
+    return metrics;
+  }
+
+  /** What has been counted since the last time, without what is zero (M1); gauges stay behind. */
+  drain(): DrainedMetrics {
+    const counters: [string, number][] = [];
+    const means: [string, number, number][] = [];
+    for (const [name, counter] of this.#counters) {
+      if (counter.value === 0) continue;
+      counters.push([name, counter.value]);
+      counter.value = 0;
+    }
+    for (const [name, mean] of this.#means) {
+      if (mean.count === 0) continue;
+      means.push([name, mean.sum, mean.count]);
+      mean.sum = 0;
+      mean.count = 0;
+    }
+    return { counters, means };
+  }
+
+  /** Adds what another registry, or this one, was drained of. */
+  absorb({ counters, means }: DrainedMetrics): void {
+    for (const [name, value] of counters) this.counter(name).add(value);
+    for (const [name, sum, count] of means) {
+      const mean = this.mean(name);
+      mean.sum += sum;
+      mean.count += count;
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import { environmentError } from '../base/errors.ts';
+import { type TopologyId, topologyId } from '../base/ids.ts';
+
+/*
+  What a topology leaves behind when its input has ended: the node `.heron-ts/completed/<topology>`.
+  The topology master writes it once; the scheduler that sees it takes everything down; people and
+  the CLI read it afterwards.
+*/
+
+/** `completed-with-losses`: a process that carries data ended on the way, so tuples may be missing. */
+export type CompletionResult = 'completed' | 'completed-with-losses';
+
+/** One end of a process that may have cost tuples. */
+export interface Incident {
+  readonly atMs: number;
+  readonly container: number;
+  /** As the executor names it: `stmgr-1`, `container_1_words_3`. */
+  readonly process: string;
+  readonly reason: string;
+}
+
+export interface Completion {
+  readonly topologyId: TopologyId;
+  readonly completedAtMs: number;
+  readonly result: CompletionResult;
+  readonly incidents: readonly Incident[];
+}
+
+export function encodeCompletion(completion: Completion): Uint8Array {
+  return Buffer.from(`${JSON.stringify(completion)}\n`);
+}
+
+/** Reads the node; throws STATE_CORRUPTED when it is not what `encodeCompletion` writes. */
+export function parseCompletion(bytes: Uint8Array): Completion {
+  const { topologyId: id, completedAtMs, result, incidents } = parseObject(bytes);
+  if (typeof id !== 'string' || typeof completedAtMs !== 'number' || !Array.isArray(incidents)) {
+    throw corrupted('a field is missing');
+  }
+  if (result !== 'completed' && result !== 'completed-with-losses') {
+    throw corrupted(`unknown result ${JSON.stringify(result)}`);
+  }
+  return { topologyId: topologyId(id), completedAtMs, result, incidents: incidents.map(incident) };
+}
+
+function incident(value: unknown): Incident {
+  const { atMs, container, process, reason } = recordOf(value);
+  if (
+    typeof atMs !== 'number' ||
+    typeof container !== 'number' ||
+    typeof process !== 'string' ||
+    typeof reason !== 'string'
+  ) {
+    throw corrupted('an incident is not complete');
+  }
+  return { atMs, container, process, reason };
+}
+
+interface LooseFields {
+  readonly topologyId?: unknown;
+  readonly completedAtMs?: unknown;
+  readonly result?: unknown;
+  readonly incidents?: unknown;
+  readonly atMs?: unknown;
+  readonly container?: unknown;
+  readonly process?: unknown;
+  readonly reason?: unknown;
+}
+
+function parseObject(bytes: Uint8Array): LooseFields {
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(bytes).toString('utf8'));
+  } catch (cause) {
+    throw corrupted('it is not JSON', cause);
+  }
+  return recordOf(value);
+}
+
+function recordOf(value: unknown): LooseFields {
+  if (typeof value !== 'object' || value === null) throw corrupted('an object is expected');
+  return value;
+}
+
+function corrupted(why: string, cause?: unknown): Error {
+  return environmentError('STATE_CORRUPTED', `the record of a completed topology: ${why}`, {
+    cause,
+  });
+}

@@ -1,0 +1,236 @@
+import {
+  boolean,
+  nonEmptyText,
+  number,
+  oneOf,
+  perComponent,
+  type SettingType,
+  wholeNumber,
+} from './setting-types.ts';
+
+/*
+  Every setting that the engine reads: its type, its default, its unit and what it does. The
+  `topology.` ones are Heron's where Heron has them, under Heron's names; the `heron.` ones tune
+  the processes and may be set in a topology's config too.
+*/
+
+export type SettingUnit = 'ms' | 's' | 'h' | 'bytes' | 'MiB' | 'cores' | 'count';
+
+export interface Setting<Value, Default extends Value | undefined = Value | undefined> {
+  readonly type: SettingType<Value>;
+  /** undefined: without a value the engine works one out, or does without. */
+  readonly default: Default;
+  readonly unit?: SettingUnit;
+  readonly doc: string;
+}
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const GIB = 1024 * MIB;
+
+/** The longest wait that the platform's timers can hold: a longer one would fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+function setting<Value>(
+  type: SettingType<Value>,
+  value: Value,
+  unit: SettingUnit | undefined,
+  doc: string,
+): Setting<Value, Value> {
+  return unit === undefined ? { type, default: value, doc } : { type, default: value, unit, doc };
+}
+
+/** One that has no default. */
+function optional<Value>(
+  type: SettingType<Value>,
+  unit: SettingUnit | undefined,
+  doc: string,
+): Setting<Value, undefined> {
+  const base = { type, default: undefined, doc };
+  return unit === undefined ? base : { ...base, unit };
+}
+
+const milliseconds = (value: number, doc: string): Setting<number, number> =>
+  setting(wholeNumber({ min: 1, max: LONGEST_TIMER_MS }), value, 'ms', doc);
+
+const count = (value: number, doc: string): Setting<number, number> =>
+  setting(wholeNumber({ min: 1 }), value, 'count', doc);
+
+const megabytes = (value: number, doc: string): Setting<number, number> =>
+  setting(wholeNumber({ min: 1, max: KIB }), value, 'MiB', doc);
+
+/** A buffer or window; the least size keeps one batch of 32 KiB in it with room to spare. */
+const buffer = (value: number, doc: string): Setting<number, number> =>
+  setting(wholeNumber({ min: 64 * KIB, max: GIB }), value, 'bytes', doc);
+
+const memory = wholeNumber({ min: 1 });
+const cores = number({ min: 0 });
+
+export const SETTINGS = {
+  'topology.name': optional(nonEmptyText, undefined, 'Name of the topology; set by submit.'),
+  'topology.stmgrs': setting(
+    wholeNumber({ min: 1 }),
+    1,
+    'count',
+    'Worker containers, not counting the one of the topology master.',
+  ),
+  'topology.component.parallelism': setting(
+    wholeNumber({ min: 1, max: 100_000 }),
+    1,
+    'count',
+    'Tasks of a component that says nothing else.',
+  ),
+  'topology.debug': setting(boolean, false, undefined, 'Logs every emitted tuple.'),
+  'topology.message.timeout.secs': setting(
+    wholeNumber({ min: 1, max: Math.floor(LONGEST_TIMER_MS / 1000) }),
+    30,
+    's',
+    'Time for a tuple tree to be acked before it fails.',
+  ),
+  'topology.enable.message.timeouts': setting(
+    boolean,
+    true,
+    undefined,
+    'Whether tuple trees fail after the time-out.',
+  ),
+  'topology.max.spout.pending': count(100, 'Tuple trees that a spout task may have under way.'),
+  'topology.reliability.mode': setting(
+    oneOf('ATMOST_ONCE'),
+    'ATMOST_ONCE',
+    undefined,
+    'What is promised for each tuple.',
+  ),
+  'topology.key.groups': setting(
+    wholeNumber({ min: 1, max: 65_536 }),
+    1024,
+    'count',
+    'Groups of keys that move as one; the largest parallelism of a bolt with a fields grouping.',
+  ),
+  'topology.isolation': setting(
+    oneOf('process'),
+    'process',
+    undefined,
+    'What separates the instances of a container from each other.',
+  ),
+  'topology.container.cpu': optional(cores, 'cores', 'CPU of each container.'),
+  'topology.container.ram': optional(memory, 'bytes', 'Memory of each container.'),
+  'topology.container.disk': optional(memory, 'bytes', 'Disk of each container.'),
+  'topology.container.cpu.padding': setting(
+    cores,
+    1,
+    'cores',
+    "CPU in each container for the engine's own processes.",
+  ),
+  'topology.container.ram.padding': optional(
+    memory,
+    'bytes',
+    "Memory in each container for the engine's own processes; by default the sum of theirs.",
+  ),
+  'topology.component.cpumap': optional(
+    perComponent(cores),
+    'cores',
+    'CPU of each task of the named components.',
+  ),
+  'topology.component.rammap': optional(
+    perComponent(memory),
+    'bytes',
+    'Memory of each task of the named components.',
+  ),
+  'topology.component.diskmap': optional(
+    perComponent(memory),
+    'bytes',
+    'Disk of each task of the named components.',
+  ),
+  'topology.stmgr.ram': setting(memory, GIB, 'bytes', 'Memory of a stream manager.'),
+  'topology.metricsmgr.ram': setting(memory, GIB, 'bytes', 'Memory of a metrics manager.'),
+
+  'heron.streammgr.network.options.maximum.packet.mb': megabytes(
+    10,
+    'Largest packet that a stream manager takes.',
+  ),
+  'heron.tmanager.network.server.options.maximum.packet.mb': megabytes(
+    16,
+    'Largest packet that the topology master takes.',
+  ),
+  'heron.metricsmgr.network.options.maximum.packetsize.bytes': buffer(
+    MIB,
+    'Largest packet that a metrics manager takes.',
+  ),
+  'heron.instance.set.data.tuple.size.bytes': buffer(
+    8 * MIB,
+    'Largest tuple, all of its values together; must fit into a packet of the stream manager.',
+  ),
+  'heron.instance.queue.bytes': buffer(
+    2 * MIB,
+    'Each of the two rings for data between user code and the gateway.',
+  ),
+  'heron.streammgr.credit.bytes': buffer(
+    512 * KIB,
+    'What a stream manager may have under way to one task before that task has taken it.',
+  ),
+  'heron.instance.credit.bytes': buffer(
+    MIB,
+    'What an instance may have sent to its stream manager before that has passed it on.',
+  ),
+  'heron.instance.reconnect.streammgr.interval.ms': milliseconds(
+    200,
+    'Pause before an instance dials its stream manager again.',
+  ),
+  'heron.instance.reconnect.metricsmgr.interval.ms': milliseconds(
+    1000,
+    'Pause before an instance dials its metrics manager again.',
+  ),
+  'heron.instance.blocked.task.ms': milliseconds(
+    5000,
+    'A call into user code that lasts longer is reported as blocked, with its stack.',
+  ),
+  'heron.instance.idle.backoff.max.ms': milliseconds(
+    16,
+    'Longest pause between two calls of nextTuple that emit nothing.',
+  ),
+  'heron.streammgr.client.reconnect.interval.ms': milliseconds(
+    200,
+    'Pause before a stream manager dials another one again.',
+  ),
+  'heron.streammgr.client.reconnect.tmanager.interval.ms': milliseconds(
+    200,
+    'Pause before a stream manager dials the topology master again.',
+  ),
+  'heron.streammgr.tmanager.heartbeat.interval.ms': milliseconds(
+    2000,
+    'How often a stream manager tells the topology master that it lives.',
+  ),
+  'heron.tmanager.stmgr.state.timeout.ms': milliseconds(
+    10_000,
+    'Silence after which the topology master takes a stream manager for dead.',
+  ),
+  'heron.check.tmanager.location.interval.ms': milliseconds(
+    120_000,
+    'How long a process waits for a topology master to appear.',
+  ),
+  'heron.metrics.export.interval.ms': milliseconds(60_000, 'How often metrics are published.'),
+  'heron.executor.restart.backoff.min.ms': milliseconds(
+    100,
+    'Pause before a dead process is started again for the first time.',
+  ),
+  'heron.executor.restart.backoff.max.ms': milliseconds(
+    10_000,
+    'Longest pause before a dead process is started again.',
+  ),
+  'heron.executor.restart.attempts.max': count(
+    150,
+    'Starts in a row after which a process that keeps dying is given up.',
+  ),
+  'heron.shutdown.grace.ms': milliseconds(
+    5000,
+    'Time that a process gets to end by itself before it is killed.',
+  ),
+  'heron.logging.maximum.size.mb': megabytes(10, 'Size at which a log file is rotated.'),
+  'heron.logging.maximum.files': count(5, 'Log files kept for each process.'),
+  'heron.completed.retention.hours': setting(
+    wholeNumber({ min: 0, max: 87_600 }),
+    168,
+    'h',
+    'How long the record of a completed topology is kept.',
+  ),
+} as const satisfies Record<string, Setting<unknown>>;

@@ -1,0 +1,83 @@
+import type { ComponentName, ContainerId } from '../base/ids.ts';
+import type { Component } from './logical-topology.ts';
+import type { ContainerPlan, InstancePlan, PackingPlan, Resource } from './packing-plan.ts';
+import { repeated } from './repeated.ts';
+
+/** Shares of a core are fractions: their sum may miss the whole by a few of the last bits. */
+const ROUNDING = 1e-9;
+
+/**
+ * One sentence for everything in which a packing plan breaks its own rules or does not fit its
+ * topology: each task once, each component as often as its parallelism, at least one container,
+ * each big enough for what is in it. Empty when all is well.
+ */
+export function validatePackingPlan(
+  plan: PackingPlan,
+  components: readonly Component[],
+): readonly string[] {
+  const instances = plan.containers.flatMap((container) => container.instances);
+  return [
+    ...(plan.containers.length === 0 ? ['there is no container'] : []),
+    ...repeated(plan.containers.map(({ id }) => id)).map((id) => `container ${id} is there twice`),
+    ...plan.containers.flatMap(containerProblems),
+    ...repeated(instances.map(({ task }) => task)).map((task) => `task ${task} is there twice`),
+    ...componentProblems(instances, components),
+  ];
+}
+
+function containerProblems({ id, instances, required }: ContainerPlan): readonly string[] {
+  return [
+    ...(isPositive(id) ? [] : [`container ${id}: ids of containers are whole numbers from 1`]),
+    ...(instances.length === 0 ? [`container ${id} has no instance`] : []),
+    ...instances
+      .filter(({ task }) => !isPositive(task))
+      .map(({ task }) => `container ${id}: task ${task} is not a whole number from 1`),
+    ...tooSmall(id, instances, required),
+  ];
+}
+
+function tooSmall(
+  id: ContainerId,
+  instances: readonly InstancePlan[],
+  required: Resource,
+): readonly string[] {
+  const resources = [
+    ['cores of CPU', 'cpuCores'],
+    ['bytes of memory', 'ramBytes'],
+    ['bytes of disk', 'diskBytes'],
+  ] as const;
+  return resources.flatMap(([unit, key]) => {
+    const used = instances.reduce((sum, { resource }) => sum + resource[key], 0);
+    return used <= required[key] * (1 + ROUNDING)
+      ? []
+      : [`container ${id}: its instances need ${used} ${unit}, it has ${required[key]}`];
+  });
+}
+
+function componentProblems(
+  instances: readonly InstancePlan[],
+  components: readonly Component[],
+): readonly string[] {
+  const indexes = new Map<ComponentName, number[]>();
+  for (const { component, componentIndex } of instances) {
+    indexes.set(component, [...(indexes.get(component) ?? []), componentIndex]);
+  }
+  const known = new Set(components.map(({ name }) => name));
+  return [
+    ...[...indexes.keys()]
+      .filter((name) => !known.has(name))
+      .map((name) => `component '${name}' is not in the topology`),
+    ...components.flatMap(({ name, parallelism }) => {
+      const found = (indexes.get(name) ?? []).toSorted((left, right) => left - right);
+      if (found.length !== parallelism) {
+        return [`component '${name}' has ${found.length} tasks, its parallelism is ${parallelism}`];
+      }
+      const isCounted = found.every((componentIndex, position) => componentIndex === position);
+      return isCounted ? [] : [`component '${name}': its tasks are not counted from 0 on`];
+    }),
+  ];
+}
+
+function isPositive(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 1;
+}

@@ -1,0 +1,16 @@
+import type { TaskId } from '../base/ids.ts';
+import type { Destinations } from './destinations.ts';
+import type { ConsumerGrouping } from './consumer-grouping.ts';
+
+/** Every task gets a copy. */
+export class AllGrouping implements ConsumerGrouping {
+  readonly #tasks: readonly TaskId[];
+
+  constructor(tasks: readonly TaskId[]) {
+    this.#tasks = tasks;
+  }
+
+  addDestinations(_tuple: unknown, into: Destinations): void {
+    for (const task of this.#tasks) into.add(task);
+  }
+}

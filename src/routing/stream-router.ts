@@ -1,0 +1,116 @@
+import { assertDefined, unreachable } from '../base/assert.ts';
+import type { ComponentName, TaskId } from '../base/ids.ts';
+import type { Random } from '../base/random.ts';
+import type { Component, Grouping } from '../model/logical-topology.ts';
+import type { PlanIndex } from '../model/plan-index.ts';
+import type { StreamHeader } from '../wire/stream-header.ts';
+import { AllGrouping } from './all-grouping.ts';
+import type { ConsumerGrouping, RoutableTuple } from './consumer-grouping.ts';
+import type { Destinations } from './destinations.ts';
+import { GlobalGrouping } from './global-grouping.ts';
+import { HeronFieldsGrouping } from './heron-fields-grouping.ts';
+import { KeyGroupGrouping } from './key-group-grouping.ts';
+import { ShuffleGrouping } from './shuffle-grouping.ts';
+
+/** One stream with everybody who reads it. */
+export class RoutedStream {
+  readonly #groupings: readonly ConsumerGrouping[];
+  readonly #isTask: (task: TaskId) => boolean;
+
+  constructor(groupings: readonly ConsumerGrouping[], isTask: (task: TaskId) => boolean) {
+    this.#groupings = groupings;
+    this.#isTask = isTask;
+  }
+
+  /**
+   * Fills in where a tuple goes: for each consumer, in the topology's order, what its grouping says, then
+   * the tasks that the emitting instance chose itself (direct and custom groupings). Returns how many of
+   * those the plan does not know.
+   *
+   * @throws EngineError PACKET_MALFORMED when the tuple lacks a value that decides.
+   */
+  route(tuple: RoutableTuple, into: Destinations): number {
+    into.clear();
+    for (const grouping of this.#groupings) grouping.addDestinations(tuple, into);
+    let unknown = 0;
+    for (let index = 0; index < tuple.destinationCount; index += 1) {
+      const task = tuple.destination(index) as TaskId;
+      if (this.#isTask(task)) into.add(task);
+      else unknown += 1;
+    }
+    return unknown;
+  }
+}
+
+export interface StreamRouterOptions {
+  /** `topology.key.groups` */
+  readonly keyGroups: number;
+  readonly random: Random;
+}
+
+/**
+ * Where the tuples of every stream of a topology go. The stream manager of the emitting instance routes;
+ * all of them build the same router from the same plan, apart from where their round robins start.
+ *
+ * A fields grouping hashes by the producer's language: key groups for what this engine serialized, Heron's
+ * own rule for the bytes of others.
+ */
+export class StreamRouter {
+  readonly #plan: PlanIndex;
+  readonly #options: StreamRouterOptions;
+  readonly #streams = new Map<StreamHeader, RoutedStream | undefined>();
+
+  constructor(plan: PlanIndex, options: StreamRouterOptions) {
+    this.#plan = plan;
+    this.#options = options;
+  }
+
+  /** Undefined for a stream that nobody reads. */
+  streamOf(header: StreamHeader): RoutedStream | undefined {
+    const known = this.#streams.get(header);
+    if (known !== undefined || this.#streams.has(header)) return known;
+    const made = this.#build(header);
+    this.#streams.set(header, made);
+    return made;
+  }
+
+  #build({ component, stream }: StreamHeader): RoutedStream | undefined {
+    const consumers = this.#plan.consumersOf(component, stream);
+    const producer = this.#plan.component(component);
+    const output = producer?.outputs.find((declared) => declared.stream === stream);
+    if (consumers.length === 0 || producer === undefined || output === undefined) return undefined;
+    const groupings = consumers.flatMap(({ bolt, grouping }) =>
+      this.#groupings(grouping, producer, output.fields, bolt.name),
+    );
+    return new RoutedStream(groupings, (task) => this.#plan.instanceOf(task) !== undefined);
+  }
+
+  /** None for groupings that the emitting instance computes. */
+  #groupings(
+    grouping: Grouping,
+    producer: Component,
+    schema: readonly string[],
+    consumer: ComponentName,
+  ): readonly ConsumerGrouping[] {
+    const tasks = this.#plan.tasksOf(consumer);
+    assertDefined(tasks[0], `${consumer} has tasks in the plan`);
+    switch (grouping.kind) {
+      case 'shuffle':
+      case 'none':
+        return [new ShuffleGrouping(tasks, this.#options.random)];
+      case 'all':
+        return [new AllGrouping(tasks)];
+      case 'global':
+        return [new GlobalGrouping(tasks)];
+      case 'fields':
+        return producer.language === 'typescript'
+          ? [new KeyGroupGrouping(tasks, schema, grouping.fields, this.#options.keyGroups)]
+          : [new HeronFieldsGrouping(tasks, schema, grouping.fields)];
+      case 'direct':
+      case 'custom':
+        return [];
+      default:
+        return unreachable(grouping);
+    }
+  }
+}

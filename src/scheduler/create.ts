@@ -1,0 +1,33 @@
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Random } from '../base/random.ts';
+import type { StateManager } from '../state-manager/state-manager.ts';
+import { createUploader } from '../uploader/create.ts';
+import { LocalScheduler } from './local/local-scheduler.ts';
+import { uploadsFolder } from './local/working-folder.ts';
+import type { Scheduler } from './scheduler.ts';
+
+export interface LocalOptions {
+  readonly kind: 'local';
+  /** Holds everything of this machine: running topologies, uploads, kept logs. */
+  readonly dataRoot: string;
+  /** The root of the file state manager that the topologies' processes use. */
+  readonly stateRoot: string;
+  /** The addresses that containers get in turn; 127.0.0.1 unless set. */
+  readonly hosts?: readonly string[];
+  readonly stateManager: StateManager;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+/** Makes a scheduler. It touches nothing until it is used. */
+export function createScheduler({ hosts = ['127.0.0.1'], ...options }: LocalOptions): Scheduler {
+  const { dataRoot, random } = options;
+  return new LocalScheduler({
+    ...options,
+    hosts,
+    archivesOf: (target) =>
+      createUploader({ kind: 'file', folder: uploadsFolder(dataRoot, target), random }),
+  });
+}

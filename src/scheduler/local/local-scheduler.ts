@@ -1,0 +1,261 @@
+import { join } from 'node:path';
+import { type Clock, delay } from '../../base/clock.ts';
+import { environmentError, hasCode, userError } from '../../base/errors.ts';
+import type { ContainerId, TopologyId } from '../../base/ids.ts';
+import type { Logger } from '../../base/logger.ts';
+import { isAlive } from '../../base/process-identity.ts';
+import { parseCompletion } from '../../model/completion.ts';
+import type { LogicalTopology } from '../../model/logical-topology.ts';
+import { Settings } from '../../model/settings.ts';
+import { paths } from '../../state-manager/paths.ts';
+import type { StateManager } from '../../state-manager/state-manager.ts';
+import { endProcesses } from '../../supervision/end-processes.ts';
+import { readPidFile } from '../../supervision/pid-file.ts';
+import { executorLimitMs, schedulerLimitMs } from '../../supervision/shutdown-limits.ts';
+import { decodeTopology } from '../../wire/topology.ts';
+import type { Uploader } from '../../uploader/uploader.ts';
+import type {
+  KillOptions,
+  LaunchRequest,
+  RepairOutcome,
+  Scheduler,
+  SchedulerDescription,
+  SchedulerTarget,
+} from '../scheduler.ts';
+import {
+  type LaunchRecord,
+  readKillRequest,
+  readLaunchRecord,
+  writeKillRequest,
+  writeLaunchRecord,
+} from './launch-record.ts';
+import {
+  executorRecords,
+  liveScheduler,
+  readExecutors,
+  schedulerFailed,
+  startSchedulerProcess,
+} from './scheduler-process.ts';
+import { clearRemains, teardown } from './teardown.ts';
+import {
+  executorName,
+  SCHEDULER,
+  uploadsFolder,
+  type WorkingFolder,
+  workingFolderOf,
+} from './working-folder.ts';
+
+export interface LocalSchedulerOptions {
+  readonly dataRoot: string;
+  readonly stateRoot: string;
+  /** The addresses that containers get in turn. */
+  readonly hosts: readonly string[];
+  readonly stateManager: StateManager;
+  readonly archivesOf: (target: SchedulerTarget) => Pick<Uploader, 'remove'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** The arguments of Node before the scheduler's flags; its own entry unless a test has another. */
+  readonly schedulerCommand?: readonly string[];
+}
+
+/** Between two looks at files that another process writes. */
+const POLL_PERIOD_MS = 20;
+/** For making the containers' folders and starting their executors, on a busy machine. */
+const START_LIMIT_MS = 60_000;
+
+/**
+ * Runs topologies as processes of this machine: a detached scheduler process per topology, controlled
+ * by files in the topology's folder and by signals. Every command first looks whether the scheduler
+ * lives, by its identity, and does its work when it does not.
+ */
+export class LocalScheduler implements Scheduler {
+  readonly #options: LocalSchedulerOptions;
+
+  constructor(options: LocalSchedulerOptions) {
+    this.#options = options;
+  }
+
+  async launch(request: LaunchRequest): Promise<void> {
+    const { dataRoot, stateRoot, hosts } = this.#options;
+    const folder = workingFolderOf(dataRoot, request);
+    const record: LaunchRecord = { ...request, dataRoot, stateRoot, hosts };
+    const earlier = await unlessCorrupted(() => readLaunchRecord(folder));
+    if (earlier?.topologyId !== request.topologyId) await this.#clearFolder(folder, earlier);
+    await writeLaunchRecord(folder, record);
+    await this.#startScheduler(folder, record);
+  }
+
+  async kill(target: SchedulerTarget, options: KillOptions = {}): Promise<void> {
+    const folder = workingFolderOf(this.#options.dataRoot, target);
+    const record = await unlessCorrupted(() => readLaunchRecord(folder));
+    const topology = await unlessCorrupted(() => this.#readTopology(target));
+    if (record !== undefined) await writeKillRequest(folder, options);
+    await this.#endScheduler(folder, graceOf(topology));
+    // Also after a scheduler that did it all: this is how we know that nothing is left (D2).
+    await this.#tearDown(folder, { target, record, topology, keepLogs: options.keepLogs ?? false });
+  }
+
+  async repair(target: SchedulerTarget): Promise<RepairOutcome> {
+    const folder = workingFolderOf(this.#options.dataRoot, target);
+    if (liveScheduler(folder) !== undefined) return 'alive';
+    const record = await readLaunchRecord(folder);
+    if (record === undefined) return 'absent';
+    const topology = await this.#readTopology(target);
+    const killRequest = await readKillRequest(folder);
+    if (killRequest !== undefined || (await this.#hasCompleted(record))) {
+      const keepLogs = killRequest === undefined || killRequest.keepLogs === true;
+      await this.#tearDown(folder, { target, record, topology, keepLogs });
+      return 'ended';
+    }
+    const plan = await this.#options.stateManager.read(paths.packingPlan(target.topologyName));
+    if (topology?.id !== record.topologyId || plan === undefined) return 'absent';
+    await this.#startScheduler(folder, record);
+    return 'restarted';
+  }
+
+  async restart(target: SchedulerTarget, container?: ContainerId): Promise<void> {
+    const outcome = await this.repair(target);
+    if (outcome === 'absent' || outcome === 'ended') {
+      throw userError('TOPOLOGY_NOT_FOUND', `${target.topologyName} does not run`);
+    }
+    const { clock } = this.#options;
+    const { root } = workingFolderOf(this.#options.dataRoot, target);
+    const chosen = executorRecords(root).filter(
+      ({ name }) => container === undefined || name === executorName(container),
+    );
+    if (chosen.length === 0) {
+      const what = container === undefined ? 'no executors' : `no container ${container}`;
+      throw userError('TOPOLOGY_NOT_FOUND', `${target.topologyName} has ${what}`);
+    }
+    const graceMs = executorLimitMs(graceOf(await this.#readTopology(target)));
+    await endProcesses(
+      chosen.map(({ identity }) => identity),
+      { clock, graceMs },
+    );
+    await this.#waitFor(
+      () => chosen.every(({ name }) => hasLiveProcess(root, name)),
+      () => `no other executor came up for ${chosen.map(({ name }) => name).join(', ')}`,
+    );
+  }
+
+  async describe(target: SchedulerTarget): Promise<SchedulerDescription> {
+    const folder = workingFolderOf(this.#options.dataRoot, target);
+    return {
+      schedulerPid: liveScheduler(folder)?.pid,
+      executors: await readExecutors(folder),
+    };
+  }
+
+  /** Another scheduler may win the race to be started: what counts is that one lives. */
+  async #startScheduler(folder: WorkingFolder, record: LaunchRecord): Promise<void> {
+    if (liveScheduler(folder) !== undefined) return;
+    const { schedulerCommand } = this.#options;
+    const handle = startSchedulerProcess(folder, record, schedulerCommand);
+    let failure: Error | undefined;
+    void handle.ended.then((ending) => {
+      failure = schedulerFailed(ending);
+      return undefined;
+    });
+    await this.#waitFor(
+      async () => {
+        const hasScheduler = liveScheduler(folder) !== undefined;
+        if (failure === undefined) return hasScheduler && (await readExecutors(folder)).length > 0;
+        if (hasScheduler) return true;
+        throw failure;
+      },
+      () => `the scheduler of ${record.topologyName} (pid ${handle.pid}) does not come up`,
+    );
+  }
+
+  /** What a topology of the same name left behind, whose nodes are gone already. */
+  async #clearFolder(folder: WorkingFolder, earlier: LaunchRecord | undefined): Promise<void> {
+    const graceMs = graceOf(undefined);
+    await this.#endScheduler(folder, graceMs);
+    const topologyIds = earlier === undefined ? [] : [earlier.topologyId];
+    await clearRemains({ folder, topologyIds, graceMs, clock: this.#options.clock });
+  }
+
+  async #endScheduler({ root }: WorkingFolder, graceMs: number): Promise<void> {
+    const scheduler = readPidFile(root, SCHEDULER);
+    if (scheduler === undefined) return;
+    const { clock } = this.#options;
+    await endProcesses([scheduler], { clock, graceMs: schedulerLimitMs(graceMs) });
+  }
+
+  async #tearDown(
+    folder: WorkingFolder,
+    what: {
+      readonly target: SchedulerTarget;
+      readonly record: LaunchRecord | undefined;
+      readonly topology: LogicalTopology | undefined;
+      readonly keepLogs: boolean;
+    },
+  ): Promise<void> {
+    const { record, topology } = what;
+    const ids = new Set([record?.topologyId, topology?.id]);
+    await teardown({
+      ...this.#options,
+      folder,
+      topologyName: what.target.topologyName,
+      topologyIds: [...ids].filter((id): id is TopologyId => id !== undefined),
+      archive: record?.archive ?? this.#likelyArchive(what.target, topology),
+      archives: this.#options.archivesOf(what.target),
+      keepLogs: what.keepLogs,
+      graceMs: graceOf(topology),
+    });
+  }
+
+  /** Of a topology that was uploaded but never launched; removing what is not there is no error. */
+  #likelyArchive(
+    target: SchedulerTarget,
+    topology: LogicalTopology | undefined,
+  ): string | undefined {
+    if (topology === undefined) return undefined;
+    return join(uploadsFolder(this.#options.dataRoot, target), `${topology.id}.tar.gz`);
+  }
+
+  async #readTopology({ topologyName }: SchedulerTarget): Promise<LogicalTopology | undefined> {
+    const bytes = await this.#options.stateManager.read(paths.topology(topologyName));
+    return bytes === undefined ? undefined : decodeTopology(bytes);
+  }
+
+  async #hasCompleted({ topologyName, topologyId }: LaunchRecord): Promise<boolean> {
+    const bytes = await this.#options.stateManager.read(paths.completed(topologyName));
+    return bytes !== undefined && parseCompletion(bytes).topologyId === topologyId;
+  }
+
+  async #waitFor(
+    condition: () => boolean | Promise<boolean>,
+    failure: () => string,
+  ): Promise<void> {
+    const { clock } = this.#options;
+    const deadlineMs = clock.now() + START_LIMIT_MS;
+    while (!(await condition())) {
+      if (clock.now() >= deadlineMs) throw environmentError('START_TIMEOUT', failure());
+      await delay(clock, POLL_PERIOD_MS);
+    }
+  }
+}
+
+function graceOf(topology: LogicalTopology | undefined): number {
+  return new Settings(...(topology === undefined ? [] : [topology.config])).get(
+    'heron.shutdown.grace.ms',
+  );
+}
+
+function hasLiveProcess(folder: string, name: string): boolean {
+  const identity = readPidFile(folder, name);
+  return identity !== undefined && isAlive(identity);
+}
+
+/** What is damaged tells nothing, but must not keep anyone from removing it. */
+async function unlessCorrupted<Value>(
+  read: () => Promise<Value | undefined>,
+): Promise<Value | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (hasCode(error, 'STATE_CORRUPTED')) return undefined;
+    throw error;
+  }
+}

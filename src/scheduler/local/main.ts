@@ -1,0 +1,61 @@
+import { systemClock } from '../../base/clock.ts';
+import { openLogger } from '../../base/log-file.ts';
+import { runProcess } from '../../base/process-main.ts';
+import { createSystemRandom } from '../../base/random.ts';
+import { createStateManager } from '../../state-manager/create.ts';
+import { schedulerLimitMs } from '../../supervision/shutdown-limits.ts';
+import { createUploader } from '../../uploader/create.ts';
+import { setUpContainer } from './container-setup.ts';
+import { executorCommand } from './executor-command.ts';
+import { parseSchedulerArguments } from './scheduler-arguments.ts';
+import { TopologySupervisor } from './topology-supervisor.ts';
+import { containerFolder, uploadsFolder, workingFolderAt } from './working-folder.ts';
+
+/** A scheduler has little to say: a line for every death of an executor. */
+const LOG_BYTES_MAX = 10 * 1024 * 1024;
+const LOG_FILES_MAX = 2;
+
+runProcess({ name: 'heron-scheduler' }, async (context) => {
+  const args = parseSchedulerArguments(process.argv.slice(2));
+  const folder = workingFolderAt(args.workingRoot);
+  const clock = systemClock;
+  const random = createSystemRandom();
+  const logger = openLogger({
+    file: folder.schedulerLog,
+    level: 'info',
+    name: 'scheduler',
+    clock,
+    maxBytes: LOG_BYTES_MAX,
+    filesMax: LOG_FILES_MAX,
+  });
+  context.logTo(logger);
+  const { stateRoot: root, topologyName, archive } = args;
+  const stateManager = createStateManager({ kind: 'file', root, clock, random, logger });
+  const archives = createUploader({
+    kind: 'file',
+    folder: uploadsFolder(args.dataRoot, args),
+    random,
+  });
+  const supervisor = new TopologySupervisor({
+    arguments: args,
+    stateManager,
+    archives,
+    setUp: (container) =>
+      setUpContainer({
+        folder: containerFolder(folder, container),
+        topologyName,
+        archive,
+        archives,
+      }),
+    commandOf: (container, token) => executorCommand(args, container, token),
+    clock,
+    random,
+    logger,
+    onEnding: () => context.stop(),
+  });
+  context.onShutdown(() => supervisor.stop());
+  context.onShutdown(() => stateManager.close());
+  const settings = await supervisor.readSettings();
+  context.setGrace(schedulerLimitMs(settings.get('heron.shutdown.grace.ms')));
+  await supervisor.start();
+});

@@ -1,0 +1,91 @@
+import type { TaskId } from '../base/ids.ts';
+import type { Logger } from '../base/logger.ts';
+import { Destinations } from '../routing/destinations.ts';
+import type { StreamRouter } from '../routing/stream-router.ts';
+import type { StreamHeader } from '../wire/stream-header.ts';
+import type { TupleSetReader } from '../wire/tuple-set-reader.ts';
+import type { BatchPool } from './batch-pool.ts';
+import { Lane } from './lane.ts';
+import type { LocalSource } from './local-source.ts';
+import type { Outbox } from './outbox.ts';
+import type { InstanceTraffic } from './traffic-metrics.ts';
+
+export interface DispatcherOptions {
+  readonly router: StreamRouter;
+  /** One for every task of the plan. */
+  readonly outboxes: ReadonlyMap<TaskId, Outbox>;
+  readonly pool: BatchPool;
+  readonly traffic: InstanceTraffic;
+  readonly logger: Logger;
+}
+
+/**
+ * Takes the tuples of local sources apart by destination: each one is routed and copied, still encoded, into
+ * the lane from its source to each destination. The hottest loop of a stream manager (bench/route.ts).
+ */
+export class Dispatcher {
+  readonly #options: DispatcherOptions;
+  readonly #destinations = new Destinations();
+  /** By source task, then by destination task. */
+  readonly #lanes = new Map<TaskId, (Lane | undefined)[]>();
+  readonly #reported = new Set<StreamHeader>();
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options;
+  }
+
+  /** Routes every tuple of the set that the reader has open. Returns how many there were. */
+  dispatch(source: LocalSource, set: TupleSetReader, header: StreamHeader): number {
+    const stream = this.#options.router.streamOf(header);
+    if (stream === undefined) return this.#drop(set, header);
+    const destinations = this.#destinations;
+    const lanes = this.#lanesOf(source);
+    let tupleCount = 0;
+    while (set.next()) {
+      tupleCount += 1;
+      const misdirected = stream.route(set, destinations);
+      if (misdirected > 0) this.#options.traffic.tuplesWithoutDestination.value += misdirected;
+      for (let index = 0; index < destinations.count; index += 1) {
+        const task = destinations.tasks[index] as TaskId;
+        const lane = lanes[task] ?? this.#openLane(source, lanes, task);
+        lane.append(header, set.bytes, set.tupleStart, set.tupleEnd);
+      }
+    }
+    return tupleCount;
+  }
+
+  /** Seals what is open from a source to a destination, so that an end marker may follow. */
+  finish(source: LocalSource, destination: TaskId): void {
+    this.#lanes.get(source.task)?.[destination]?.finish();
+  }
+
+  #lanesOf(source: LocalSource): (Lane | undefined)[] {
+    const known = this.#lanes.get(source.task);
+    if (known !== undefined) return known;
+    const made: (Lane | undefined)[] = [];
+    this.#lanes.set(source.task, made);
+    return made;
+  }
+
+  #openLane(source: LocalSource, lanes: (Lane | undefined)[], task: TaskId): Lane {
+    const { outboxes, pool } = this.#options;
+    // Routers and outboxes are made from the same plan.
+    const lane = new Lane(source, outboxes.get(task) as Outbox, pool);
+    lanes[task] = lane;
+    return lane;
+  }
+
+  /** As in Heron, tuples of a stream without consumers go nowhere, even when they name a task. */
+  #drop(set: TupleSetReader, header: StreamHeader): number {
+    const { logger, traffic } = this.#options;
+    if (!this.#reported.has(header)) {
+      this.#reported.add(header);
+      const { component, stream } = header;
+      logger.warn('nobody reads this stream; its tuples are dropped', { component, stream });
+    }
+    let tupleCount = 0;
+    while (set.next()) tupleCount += 1;
+    traffic.tuplesWithoutDestination.value += tupleCount;
+    return tupleCount;
+  }
+}

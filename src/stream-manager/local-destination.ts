@@ -1,0 +1,101 @@
+import type { TaskId } from '../base/ids.ts';
+import type { PacketConnection } from '../net/packet-connection.ts';
+import { TUPLE_SET_2_TYPE } from '../wire/tuple-set-format.ts';
+import { ArrivalLedger, type CreditOwner } from './credits.ts';
+import { sendDataPacket } from './data-packet.ts';
+import type { OutgoingSet } from './outgoing-set.ts';
+import type { SetSink } from './outbox.ts';
+import type { InstanceTraffic } from './traffic-metrics.ts';
+
+/** A set that came from another stream manager while the instance was away. */
+interface Arrival {
+  readonly sender: CreditOwner;
+  readonly set: Uint8Array;
+  readonly tupleCount: number;
+}
+
+/**
+ * One task of this container as the destination of sets, from here and from other stream managers. It
+ * outlives the connections of its instance.
+ *
+ * D1. Sets leave for the instance in the order in which they came from each sender.
+ * D2. While the instance is away, sets from other stream managers wait here; they are bounded by the
+ *     windows of their senders. Sets from here wait in the task's outbox.
+ * D3. A set counts as consumed when the task says so. A foreign instance says nothing: there it is when
+ *     the operating system has taken the set.
+ */
+export class LocalDestination implements SetSink {
+  readonly task: TaskId;
+  readonly #ledger: ArrivalLedger;
+  readonly #ownSender: CreditOwner;
+  readonly #traffic: InstanceTraffic;
+  #connection: PacketConnection | undefined;
+  #reportsConsumption = false;
+  #arrivals: Arrival[] = [];
+
+  /** `ownSender` gets the credit for sets that come from this stream manager. */
+  constructor(task: TaskId, ownSender: CreditOwner, traffic: InstanceTraffic) {
+    this.task = task;
+    this.#ledger = new ArrivalLedger(task);
+    this.#ownSender = ownSender;
+    this.#traffic = traffic;
+  }
+
+  connect(
+    connection: PacketConnection,
+    { reportsConsumption }: { reportsConsumption: boolean },
+  ): void {
+    this.#connection = connection;
+    this.#reportsConsumption = reportsConsumption;
+    const arrivals = this.#arrivals;
+    this.#arrivals = [];
+    for (const { sender, set, tupleCount } of arrivals) this.deliver(sender, set, tupleCount);
+  }
+
+  /** What the instance had not consumed is lost, counted, and no longer held against its senders. */
+  disconnect(): void {
+    this.#connection = undefined;
+    this.#traffic.tuplesToInstancesLost.add(this.#ledger.reset());
+  }
+
+  /** From the task's outbox, which sends only while the instance is connected. */
+  send(set: OutgoingSet): void {
+    const payload = set.bytes.subarray(set.start, set.end);
+    this.#give(this.#ownSender, payload, set.tupleCount, set);
+  }
+
+  /** From another stream manager. The bytes may be kept. */
+  deliver(sender: CreditOwner, set: Uint8Array, tupleCount: number): void {
+    if (this.#connection === undefined) {
+      // A copy: the set is a view of a whole chunk of the socket, which it would keep alive.
+      this.#arrivals.push({ sender, set: set.slice(), tupleCount });
+      return;
+    }
+    this.#give(sender, set, tupleCount, undefined);
+  }
+
+  consumed(bytes: number): void {
+    this.#ledger.consumed(bytes);
+  }
+
+  #give(
+    sender: CreditOwner,
+    payload: Uint8Array,
+    tupleCount: number,
+    owner: OutgoingSet | undefined,
+  ): void {
+    const connection = this.#connection;
+    const creditBytes = tupleCount > 0 ? payload.length : 0;
+    if (creditBytes > 0) this.#ledger.delivered(sender, creditBytes, tupleCount);
+    this.#traffic.tuplesToInstances.value += tupleCount;
+    const onDone = (written: boolean): void => {
+      owner?.release();
+      // The last packets of an ended connection may still leave when the next one is there already.
+      if (!written || this.#reportsConsumption || this.#connection !== connection) return;
+      this.consumed(creditBytes);
+    };
+    if (connection !== undefined && sendDataPacket(connection, TUPLE_SET_2_TYPE, payload, onDone))
+      return;
+    owner?.release(); // The connection ends just now: `disconnect` follows and counts the tuples.
+  }
+}

@@ -1,0 +1,227 @@
+import type { Clock, Timer } from '../base/clock.ts';
+import { assertDefined } from '../base/assert.ts';
+import { environmentError, hasCode, type EngineError } from '../base/errors.ts';
+import { epoch, type Epoch, type TaskId } from '../base/ids.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Random } from '../base/random.ts';
+import type { InstanceAddress, StreamManagerAddress } from '../model/physical-plan.ts';
+import { ReconnectingClient } from '../net/client.ts';
+import { MessageHandlers } from '../net/message-handlers.ts';
+import type { Address, Network } from '../net/network.ts';
+import type { PacketConnection } from '../net/packet-connection.ts';
+import { paths } from '../state-manager/paths.ts';
+import type { StateManager, Watch } from '../state-manager/state-manager.ts';
+import {
+  NewPhysicalPlan,
+  RegisterStreamManager,
+  StatusCode,
+  StreamManagerHeartbeat,
+  TopologyMasterLocation,
+} from '../wire/messages.ts';
+import {
+  instanceToMessage,
+  type PhysicalPlanMessage,
+  streamManagerToMessage,
+} from '../wire/physical-plan.ts';
+import type { Membership } from './membership.ts';
+
+/** Longer than a busy master needs for an answer; the connection is then made anew. */
+const ANSWER_TIMEOUT_MS = 5_000;
+
+export interface MasterClientOptions {
+  readonly own: Membership;
+  readonly address: StreamManagerAddress;
+  readonly stateManager: StateManager;
+  readonly network: Network;
+  readonly packetBytesMax: number;
+  readonly reconnectIntervalMs: number;
+  readonly heartbeatIntervalMs: number;
+  /** How long the master may stay unknown after the start. */
+  readonly locationLimitMs: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly events: {
+    onPlan(plan: PhysicalPlanMessage): void;
+    /** This process cannot go on. */
+    onFatal(error: EngineError): void;
+  };
+}
+
+/**
+ * The conversation with the topology master. Its location comes from the state manager. Once all instances
+ * of the container have registered, the stream manager connects, registers itself and them, and sends
+ * heartbeats; the master answers, and sends each new plan. A lost master is dialled again for ever: tuples
+ * flow without it.
+ *
+ * M1. The highest epoch of a master that was ever seen, whatever the message, is the one that counts:
+ *     locations, answers and plans of an older one are refused.
+ * M2. One heartbeat at a time. It names every local task that has ended; one more that ends is told by a
+ *     heartbeat at once, or by the next one when there is an answer to wait for.
+ */
+export class MasterClient {
+  readonly #options: MasterClientOptions;
+  readonly #client: ReconnectingClient;
+  readonly #endedTasks: TaskId[] = [];
+  #instances: readonly InstanceAddress[] | undefined;
+  #location: Address | undefined;
+  #masterEpoch: Epoch = epoch(0);
+  #watch: Watch | undefined;
+  #locationLimit: Timer | undefined;
+  #nextHeartbeat: Timer | undefined;
+  #isAwaitingAnswer = false;
+
+  constructor(options: MasterClientOptions) {
+    const { network, packetBytesMax, clock, random, logger, reconnectIntervalMs } = options;
+    this.#options = options;
+    this.#client = new ReconnectingClient({
+      peer: 'topology master',
+      network,
+      packetBytesMax,
+      clock,
+      random,
+      logger,
+      backoffMinMs: reconnectIntervalMs,
+      backoffMaxMs: reconnectIntervalMs,
+      handlers: new MessageHandlers().on(NewPhysicalPlan, ({ newPplan, masterEpoch }) =>
+        this.#handlePlan(newPplan, masterEpoch),
+      ),
+      onConnected: (connection) => this.#register(connection),
+      onDisconnected: () => this.#nextHeartbeat?.cancel(),
+    });
+  }
+
+  start(): void {
+    const { stateManager, own, clock, locationLimitMs, events } = this.#options;
+    this.#locationLimit = clock.after(locationLimitMs, () => {
+      const why = `the topology master has not been found within ${locationLimitMs} ms`;
+      events.onFatal(environmentError('START_TIMEOUT', why));
+    });
+    this.#watch = stateManager.watch(paths.topologyMaster(own.topologyName), (bytes) => {
+      if (bytes !== undefined) this.#handleLocation(bytes);
+    });
+  }
+
+  /** All instances of the container have registered: the master may know. */
+  register(instances: readonly InstanceAddress[]): void {
+    this.#instances = instances;
+    this.#client.retarget(this.#location);
+  }
+
+  taskEnded(task: TaskId): void {
+    this.#endedTasks.push(task);
+    const { connection } = this.#client;
+    if (connection !== undefined) this.#heartbeatNow(connection);
+  }
+
+  close(): void {
+    this.#watch?.close();
+    this.#locationLimit?.cancel();
+    this.#nextHeartbeat?.cancel();
+    this.#client.close();
+  }
+
+  #handleLocation(bytes: Uint8Array): void {
+    const { own, logger, events } = this.#options;
+    let location: ReturnType<typeof TopologyMasterLocation.decode>;
+    try {
+      location = TopologyMasterLocation.decode(bytes);
+    } catch (error) {
+      if (!hasCode(error, 'PACKET_MALFORMED')) throw error;
+      logger.error('the location of the topology master is corrupted', { reason: error.message });
+      return;
+    }
+    if (location.topologyId !== own.topologyId || location.topologyName !== own.topologyName) {
+      const why = `the topology master is that of ${location.topologyId}, not of ${own.topologyId}`;
+      events.onFatal(environmentError('WRONG_TOPOLOGY', why));
+      return;
+    }
+    if (!this.#isCurrent(location.epoch, 'a location')) return;
+    this.#locationLimit?.cancel();
+    this.#location = { host: location.host, port: location.serverPort };
+    if (this.#instances !== undefined) this.#client.retarget(this.#location);
+  }
+
+  async #register(connection: PacketConnection): Promise<void> {
+    const { own, address } = this.#options;
+    const instances = assertDefined(this.#instances, 'the master is dialled to register');
+    const request = RegisterStreamManager.request.create({
+      stmgr: streamManagerToMessage(address),
+      instances: instances.map(instanceToMessage),
+      token: own.token,
+      engineVersion: own.engineVersion,
+      masterEpoch: BigInt(this.#masterEpoch),
+    });
+    const { status, pplan, masterEpoch } = await connection.request(
+      RegisterStreamManager,
+      request,
+      {
+        timeoutMs: ANSWER_TIMEOUT_MS,
+      },
+    );
+    if (status?.status !== StatusCode.OK) {
+      const why = status?.message ?? 'no reason given';
+      const message = `the topology master refused this stream manager: ${why}`;
+      throw environmentError('NOT_EXPECTED', message, { retryable: true });
+    }
+    if (!this.#isCurrent(masterEpoch, 'an answer')) {
+      throw environmentError('STALE_EPOCH', 'an older topology master answered');
+    }
+    this.#isAwaitingAnswer = false;
+    this.#heartbeatNow(connection);
+    if (pplan !== undefined) this.#options.events.onPlan(pplan);
+  }
+
+  #handlePlan(plan: PhysicalPlanMessage | undefined, masterEpoch: bigint): void {
+    if (plan !== undefined && this.#isCurrent(masterEpoch, 'a plan')) {
+      this.#options.events.onPlan(plan);
+    }
+  }
+
+  #heartbeatNow(connection: PacketConnection): void {
+    this.#nextHeartbeat?.cancel();
+    if (this.#isAwaitingAnswer || !connection.isOpen) return; // M2: the answer asks for the next one.
+    this.#isAwaitingAnswer = true;
+    void this.#heartbeat(connection);
+  }
+
+  async #heartbeat(connection: PacketConnection): Promise<void> {
+    const { clock, heartbeatIntervalMs } = this.#options;
+    const told = this.#endedTasks.length;
+    const request = StreamManagerHeartbeat.request.create({
+      heartbeatTime: BigInt(Math.floor(clock.wallNow() / 1_000)),
+      stats: {},
+      endedTaskIds: [...this.#endedTasks],
+    });
+    try {
+      const { status } = await connection.request(StreamManagerHeartbeat, request, {
+        timeoutMs: ANSWER_TIMEOUT_MS,
+      });
+      if (status?.status !== StatusCode.OK) {
+        const why = status?.message ?? 'no reason given';
+        throw environmentError('NOT_EXPECTED', `the topology master refused a heartbeat: ${why}`);
+      }
+    } catch (error) {
+      connection.failHandler(error);
+      return;
+    }
+    this.#isAwaitingAnswer = false;
+    if (this.#endedTasks.length > told) this.#heartbeatNow(connection);
+    else {
+      const next = (): void => this.#heartbeatNow(connection);
+      this.#nextHeartbeat = clock.after(heartbeatIntervalMs, next);
+    }
+  }
+
+  /** M1, and remembers a newer epoch. Foreign masters have none, which reads as 0. */
+  #isCurrent(masterEpoch: bigint, what: string): boolean {
+    const known = this.#masterEpoch;
+    if (masterEpoch < known) {
+      const fields = { knownEpoch: known, masterEpoch: Number(masterEpoch) };
+      this.#options.logger.warn(`refused ${what} of an older topology master`, fields);
+      return false;
+    }
+    this.#masterEpoch = epoch(Number(masterEpoch));
+    return true;
+  }
+}

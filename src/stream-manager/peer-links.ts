@@ -1,0 +1,244 @@
+import type { Clock } from '../base/clock.ts';
+import { assertDefined } from '../base/assert.ts';
+import { environmentError, type EngineError } from '../base/errors.ts';
+import {
+  type ContainerId,
+  containerOfStreamManager,
+  epoch,
+  type Epoch,
+  type StreamManagerId,
+  streamManagerId,
+} from '../base/ids.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Random } from '../base/random.ts';
+import type { MetricsRegistry } from '../metrics/metrics-registry.ts';
+import type { StreamManagerAddress } from '../model/physical-plan.ts';
+import { ReconnectingClient } from '../net/client.ts';
+import { MessageHandlers } from '../net/message-handlers.ts';
+import type { Network } from '../net/network.ts';
+import type { PacketConnection } from '../net/packet-connection.ts';
+import type { Packet } from '../wire/frame.ts';
+import { Hello, StatusCode, type ValueOf } from '../wire/messages.ts';
+import { TUPLE_STREAM_TYPE } from '../wire/tuple-stream-message.ts';
+import { hasMoved, refusalOfHello } from './hello.ts';
+import type { Membership } from './membership.ts';
+import { PeerLink } from './peer-link.ts';
+import { PeerTraffic } from './traffic-metrics.ts';
+
+type HelloRequest = ValueOf<typeof Hello.request>;
+type HelloResponse = ValueOf<typeof Hello.response>;
+
+/** Longer than a busy stream manager needs to answer; the peer is then dialled again. */
+const HELLO_TIMEOUT_MS = 5_000;
+
+/** The part of a plan that links need. */
+export interface Neighbourhood {
+  readonly epoch: Epoch;
+  readonly streamManagers: readonly StreamManagerAddress[];
+}
+
+export interface PeerEvents {
+  onLinkUp(link: PeerLink): void;
+  onLinkDown(link: PeerLink, reason: EngineError): void;
+  onStreamMessage(link: PeerLink, packet: Packet): void;
+}
+
+export interface PeerLinksOptions {
+  readonly own: Membership;
+  readonly ownId: StreamManagerId;
+  readonly ownContainer: ContainerId;
+  readonly network: Network;
+  readonly packetBytesMax: number;
+  readonly reconnectIntervalMs: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: MetricsRegistry;
+  readonly events: PeerEvents;
+}
+
+/**
+ * The mesh: one link with every other stream manager of the plan. Of each pair, the one in the container
+ * with the smaller id dials and says hello; the other one answers. Then tuples and credit go both ways
+ * until the connection ends, and the same one dials again, to where the plan in force says.
+ *
+ * L1. One link a peer at most. A newer one ends the older: a peer that dials again has lost it.
+ * L2. A peer that left the plan has no link, and no address of an older plan is dialled.
+ */
+export class PeerLinks {
+  /** For connections that others dial. */
+  readonly handlers: MessageHandlers;
+  readonly #options: PeerLinksOptions;
+  readonly #links = new Map<StreamManagerId, PeerLink>();
+  readonly #linkByConnection = new Map<PacketConnection, PeerLink>();
+  readonly #clients = new Map<StreamManagerId, ReconnectingClient>();
+  #plan: Neighbourhood | undefined;
+
+  constructor(options: PeerLinksOptions) {
+    this.#options = options;
+    this.handlers = new MessageHandlers()
+      .onRequest(Hello, (request, connection) => this.#handleHello(request, connection))
+      .onRaw(TUPLE_STREAM_TYPE, (packet, connection) => this.#handleSet(packet, connection));
+  }
+
+  /** True while every other stream manager of the plan is linked with this one. */
+  get areAllUp(): boolean {
+    return (
+      this.#plan !== undefined &&
+      this.#plan.streamManagers.every(({ id }) => id === this.#options.ownId || this.#links.has(id))
+    );
+  }
+
+  linkWith(peer: StreamManagerId): PeerLink | undefined {
+    return this.#links.get(peer);
+  }
+
+  /** A newer plan is in force: dials its new addresses, leaves the old ones. */
+  update(plan: Neighbourhood): void {
+    const before = this.#plan;
+    this.#plan = plan;
+    this.#closeStaleLinks(before, plan);
+    const isDialled = ({ id }: StreamManagerAddress): boolean =>
+      assertDefined(containerOfStreamManager(id), `${id} is a stream manager`) >
+      this.#options.ownContainer;
+    const dialled = plan.streamManagers.filter(isDialled);
+    for (const [id, client] of this.#clients) {
+      if (dialled.some((address) => address.id === id)) continue;
+      this.#clients.delete(id);
+      client.close();
+    }
+    for (const { id, host, dataPort } of dialled) {
+      const client = this.#clients.get(id) ?? this.#createClient(id);
+      this.#clients.set(id, client);
+      client.retarget({ host, port: dataPort });
+    }
+  }
+
+  close(): void {
+    for (const client of this.#clients.values()) client.close();
+    for (const { connection } of this.#links.values()) connection.close();
+  }
+
+  /** Links of peers that have left the plan (L2) or dialled from where they are no more (H3). */
+  #closeStaleLinks(before: Neighbourhood | undefined, plan: Neighbourhood): void {
+    for (const link of this.#links.values()) {
+      const now = plan.streamManagers.find(({ id }) => id === link.peer);
+      const earlier = before?.streamManagers.find(({ id }) => id === link.peer);
+      const isMoved = now !== undefined && earlier !== undefined && hasMoved(earlier, now);
+      if (now !== undefined && !(isMoved && link.planEpoch < plan.epoch)) continue;
+      const why = now === undefined ? 'is not in the plan any more' : 'is somewhere else now';
+      link.connection.close(environmentError('STALE_EPOCH', `${link.peer} ${why}`));
+    }
+  }
+
+  #createClient(peer: StreamManagerId): ReconnectingClient {
+    const { network, packetBytesMax, clock, random, logger, reconnectIntervalMs } = this.#options;
+    return new ReconnectingClient({
+      peer,
+      network,
+      packetBytesMax,
+      clock,
+      random,
+      logger,
+      backoffMinMs: reconnectIntervalMs,
+      backoffMaxMs: reconnectIntervalMs,
+      handlers: new MessageHandlers().onRaw(TUPLE_STREAM_TYPE, (packet, connection) =>
+        this.#handleSet(packet, connection),
+      ),
+      onConnected: (connection) => this.#sayHello(peer, connection),
+    });
+  }
+
+  async #sayHello(peer: StreamManagerId, connection: PacketConnection): Promise<void> {
+    const { own, ownId, metrics } = this.#options;
+    const planEpoch = assertDefined(this.#plan, 'peers are dialled because of a plan').epoch;
+    const traffic = new PeerTraffic(metrics, peer);
+    traffic.hellosToPeer.add(1);
+    const request = Hello.request.create({
+      topologyName: own.topologyName,
+      topologyId: own.topologyId,
+      stmgr: ownId,
+      token: own.token,
+      engineVersion: own.engineVersion,
+      planEpoch: BigInt(planEpoch),
+    });
+    const { status, engineVersion } = await connection.request(Hello, request, {
+      timeoutMs: HELLO_TIMEOUT_MS,
+    });
+    if (status?.status !== StatusCode.OK) {
+      const why = status?.message ?? 'no reason given';
+      throw environmentError('NOT_EXPECTED', `${peer} refused us: ${why}`, { retryable: true });
+    }
+    if (engineVersion !== own.engineVersion) {
+      throw environmentError(
+        'VERSION_MISMATCH',
+        `this stream manager runs engine version ${own.engineVersion}, ` +
+          `${peer} runs ${engineVersion || 'an unknown one'}`,
+      );
+    }
+    this.#linkUp(new PeerLink(peer, connection, planEpoch, traffic));
+  }
+
+  #handleHello(request: HelloRequest, connection: PacketConnection): HelloResponse {
+    const { own, ownContainer, logger, clock, metrics } = this.#options;
+    const peer = streamManagerId(request.stmgr);
+    const planEpoch = epoch(Number(request.planEpoch));
+    const claim = {
+      topologyName: request.topologyName,
+      topologyId: request.topologyId,
+      token: Object.hasOwn(request, 'token') ? request.token : undefined,
+      engineVersion: Object.hasOwn(request, 'engineVersion') ? request.engineVersion : undefined,
+      streamManager: peer,
+      planEpoch,
+    };
+    const refusal = refusalOfHello(claim, { own, ownContainer, plan: this.#plan });
+    if (refusal !== undefined) {
+      const { code, why } = refusal;
+      logger.warn('refused a stream manager', {
+        peer,
+        remote: connection.remote,
+        code,
+        reason: why,
+      });
+      // After this turn, so that the answer is on its way first.
+      clock.soon(() => connection.close(environmentError(code, why)));
+      return Hello.response.create({
+        status: { status: StatusCode.NOTOK, message: why },
+        engineVersion: own.engineVersion,
+      });
+    }
+    this.#linkUp(new PeerLink(peer, connection, planEpoch, new PeerTraffic(metrics, peer)));
+    return Hello.response.create({
+      status: { status: StatusCode.OK },
+      engineVersion: own.engineVersion,
+    });
+  }
+
+  #linkUp(link: PeerLink): void {
+    const { peer, connection } = link;
+    const { events, logger } = this.#options;
+    const older = this.#links.get(peer);
+    if (older !== undefined) {
+      older.connection.close(environmentError('DUPLICATE_PEER', `${peer} has connected again`));
+    }
+    this.#links.set(peer, link);
+    this.#linkByConnection.set(connection, link);
+    connection.onClose((reason) => {
+      this.#links.delete(peer);
+      this.#linkByConnection.delete(connection);
+      logger.warn('lost a stream manager', { peer, reason: reason.message });
+      events.onLinkDown(link, reason);
+    });
+    logger.info('linked with a stream manager', { peer, remote: connection.remote });
+    // Its listener above may have run already, if the connection ended during the hello.
+    if (connection.isOpen) events.onLinkUp(link);
+  }
+
+  #handleSet(packet: Packet, connection: PacketConnection): void {
+    const link = this.#linkByConnection.get(connection);
+    if (link === undefined) {
+      throw environmentError('UNEXPECTED_MESSAGE', 'a tuple set came before a hello');
+    }
+    this.#options.events.onStreamMessage(link, packet);
+  }
+}

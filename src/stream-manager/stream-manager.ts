@@ -1,0 +1,277 @@
+import { assertDefined } from '../base/assert.ts';
+import type { Clock } from '../base/clock.ts';
+import { environmentError, hasCode, type EngineError } from '../base/errors.ts';
+import {
+  componentName,
+  containerOfStreamManager,
+  type InstanceId,
+  type StreamManagerId,
+} from '../base/ids.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Random } from '../base/random.ts';
+import type { MetricsRegistry } from '../metrics/metrics-registry.ts';
+import type { PhysicalPlan } from '../model/physical-plan.ts';
+import { PlanIndex } from '../model/plan-index.ts';
+import type { Settings } from '../model/settings.ts';
+import type { Network } from '../net/network.ts';
+import { PacketServer } from '../net/server.ts';
+import type { StateManager } from '../state-manager/state-manager.ts';
+import { type PhysicalPlanMessage, physicalPlanFromMessage } from '../wire/physical-plan.ts';
+import { type TopologyMessage, topologyFromMessage } from '../wire/topology.ts';
+import { DataPath } from './data-path.ts';
+import { hydratePlan } from './hydrate-plan.ts';
+import { InstanceServer } from './instance-server.ts';
+import type { InstanceSession } from './instance-session.ts';
+import { MasterClient } from './master-client.ts';
+import type { Membership } from './membership.ts';
+import { PeerLinks } from './peer-links.ts';
+import { decidePlan } from './plan-decision.ts';
+import { type ExpectedInstances, taskOfInstanceId } from './registration.ts';
+import { InstanceTraffic } from './traffic-metrics.ts';
+
+const MEBIBYTE = 1024 * 1024;
+
+export interface StreamManagerOptions {
+  readonly id: StreamManagerId;
+  readonly own: Membership;
+  readonly instanceIds: readonly InstanceId[];
+  /** The topology as its `.defn` file holds it. */
+  readonly definition: TopologyMessage;
+  readonly settings: Settings;
+  /** Own address, as others dial it. */
+  readonly host: string;
+  /** Ports for other stream managers and for instances; 0 lets the operating system choose. */
+  readonly dataPort: number;
+  readonly localDataPort: number;
+  readonly shellPort: number;
+  readonly workingDirectory: string;
+  readonly pid: number;
+  readonly stateManager: StateManager;
+  readonly network: Network;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: MetricsRegistry;
+  /** This process cannot go on. */
+  readonly onFailure: (error: EngineError) => void;
+}
+
+/**
+ * A container's stream manager. It carries the tuples of its instances to each other and to the other
+ * containers (data-path.ts), and does so in this order:
+ *
+ *   1. listens, finds the topology master, waits for all instances of its container
+ *   2. registers itself and them with the master, which answers with the plan
+ *   3. links with every other stream manager of the plan
+ *   4. gives the plan to its instances, which start (`#open`)
+ *
+ * From then on each part may go away and come back by itself; the others go on.
+ */
+export class StreamManager {
+  readonly #options: StreamManagerOptions;
+  readonly #expected: ExpectedInstances;
+  readonly #instances: InstanceServer;
+  readonly #peers: PeerLinks;
+  readonly #path: DataPath;
+  #servers: readonly PacketServer[] = [];
+  #master: MasterClient | undefined;
+  #plan: PhysicalPlan | undefined;
+  #planMessage: PhysicalPlanMessage | undefined;
+  #isOpen = false;
+
+  constructor(options: StreamManagerOptions) {
+    this.#options = options;
+    this.#expected = expectedInstances(options);
+    this.#path = this.#createPath();
+    this.#instances = this.#createInstanceServer();
+    this.#peers = this.#createPeerLinks();
+  }
+
+  /** @throws EngineError PORT_IN_USE. */
+  async start(): Promise<void> {
+    const { host, dataPort, localDataPort, settings } = this.#options;
+    const packetBytesMax = packetLimit(settings);
+    const instances = await PacketServer.listen({
+      ...this.#options,
+      address: { host, port: localDataPort },
+      handlers: this.#instances.handlers,
+      packetBytesMax,
+    });
+    this.#servers = [instances];
+    const peers = await PacketServer.listen({
+      ...this.#options,
+      address: { host, port: dataPort },
+      handlers: this.#peers.handlers,
+      packetBytesMax,
+    });
+    this.#servers = [instances, peers];
+    this.#master = this.#createMasterClient(peers.address.port, instances.address.port);
+    this.#master.start();
+  }
+
+  /** The ports that were really taken. */
+  get ports(): { readonly data: number; readonly localData: number } {
+    const [instances, peers] = this.#servers;
+    const started = 'the stream manager has started';
+    return {
+      data: assertDefined(peers, started).address.port,
+      localData: assertDefined(instances, started).address.port,
+    };
+  }
+
+  /** Idempotent. */
+  async close(): Promise<void> {
+    this.#master?.close();
+    this.#peers.close();
+    await Promise.all(this.#servers.map((server) => server.close()));
+  }
+
+  #createPath(): DataPath {
+    const { id, instanceIds, settings, metrics } = this.#options;
+    const localTasks = instanceIds.map((instance) =>
+      assertDefined(taskOfInstanceId(instance), `${instance} ends with its task`),
+    );
+    return new DataPath({
+      ...this.#options,
+      ownId: id,
+      localTasks,
+      peerWindowBytes: settings.get('heron.streammgr.credit.bytes'),
+      instanceWindowBytes: settings.get('heron.instance.credit.bytes'),
+      keyGroups: settings.get('topology.key.groups'),
+      traffic: new InstanceTraffic(metrics),
+      onEnded: (task) => this.#master?.taskEnded(task),
+    });
+  }
+
+  #createInstanceServer(): InstanceServer {
+    return new InstanceServer({
+      ...this.#options,
+      expected: this.#expected,
+      instanceWindowBytes: this.#options.settings.get('heron.instance.credit.bytes'),
+      events: {
+        onRegistered: (session) => this.#onInstanceRegistered(session),
+        onLost: (session) => this.#path.instanceLost(session),
+        onTupleSet: (session, packet) => this.#path.handleInstanceSet(session, packet),
+      },
+    });
+  }
+
+  #createPeerLinks(): PeerLinks {
+    const { id, settings } = this.#options;
+    return new PeerLinks({
+      ...this.#options,
+      ownId: id,
+      ownContainer: this.#expected.container,
+      packetBytesMax: packetLimit(settings),
+      reconnectIntervalMs: settings.get('heron.streammgr.client.reconnect.interval.ms'),
+      events: {
+        onLinkUp: (link) => {
+          this.#path.linkUp(link);
+          this.#openIfReady();
+        },
+        onLinkDown: (link) => this.#path.linkDown(link),
+        onStreamMessage: (link, packet) => this.#path.handlePeerMessage(link, packet),
+      },
+    });
+  }
+
+  #createMasterClient(dataPort: number, localDataPort: number): MasterClient {
+    const { settings, onFailure } = this.#options;
+    const packetMegabytes = settings.get('heron.tmanager.network.server.options.maximum.packet.mb');
+    return new MasterClient({
+      ...this.#options,
+      address: { ...this.#options, dataPort, localDataPort },
+      packetBytesMax: packetMegabytes * MEBIBYTE,
+      reconnectIntervalMs: settings.get('heron.streammgr.client.reconnect.tmanager.interval.ms'),
+      heartbeatIntervalMs: settings.get('heron.streammgr.tmanager.heartbeat.interval.ms'),
+      locationLimitMs: settings.get('heron.check.tmanager.location.interval.ms'),
+      events: { onPlan: (plan) => this.#onPlan(plan), onFatal: onFailure },
+    });
+  }
+
+  #onInstanceRegistered(session: InstanceSession): void {
+    this.#path.instanceRegistered(session);
+    if (this.#isOpen) this.#path.instanceOpened(session);
+    if (!this.#instances.hasSeenAll) return;
+    this.#master?.register(this.#instances.addresses);
+    // After this turn: the answer to the registration comes before anything else.
+    this.#options.clock.soon(() => this.#openIfReady());
+  }
+
+  #onPlan(message: PhysicalPlanMessage): void {
+    const { logger, onFailure } = this.#options;
+    let plan: PhysicalPlan;
+    try {
+      plan = physicalPlanFromMessage(message);
+    } catch (error) {
+      if (!hasCode(error, 'PACKET_MALFORMED')) throw error;
+      logger.error('refused a plan that cannot be read', { reason: error.message });
+      return;
+    }
+    const decision = decidePlan(plan, {
+      streamManager: this.#options.id,
+      topologyId: this.#options.own.topologyId,
+      instanceIds: this.#expected.ids,
+      current: this.#plan,
+    });
+    switch (decision.kind) {
+      case 'ignore':
+        return;
+      case 'refuse':
+        logger.error('refused a plan', { code: decision.code, reason: decision.why });
+        return;
+      case 'restart':
+        onFailure(environmentError('NOT_EXPECTED', `plan ${plan.epoch} has other tasks`));
+        return;
+      case 'accept':
+        this.#accept(plan, message);
+    }
+  }
+
+  #accept(plan: PhysicalPlan, message: PhysicalPlanMessage): void {
+    const { state } = plan.topology;
+    this.#options.logger.info('a plan is in force', { epoch: plan.epoch, state });
+    const isFirst = this.#plan === undefined;
+    this.#plan = plan;
+    this.#planMessage = hydratePlan(message, this.#options.definition);
+    if (isFirst) this.#path.start(new PlanIndex(plan));
+    this.#peers.update(plan);
+    if (isFirst) this.#linkPeersThatCameFirst(plan);
+    if (this.#isOpen) this.#instances.publishPlan(this.#planMessage);
+    else this.#openIfReady();
+  }
+
+  /** Peers may have said hello before there was a plan that says which tasks are theirs. */
+  #linkPeersThatCameFirst(plan: PhysicalPlan): void {
+    for (const { id } of plan.streamManagers) {
+      const link = this.#peers.linkWith(id);
+      if (link !== undefined) this.#path.linkUp(link);
+    }
+  }
+
+  /** No tuple flows before every part of the way is there. Once open, it stays so. */
+  #openIfReady(): void {
+    const plan = this.#planMessage;
+    if (this.#isOpen || plan === undefined) return;
+    if (!this.#instances.isComplete || !this.#peers.areAllUp) return;
+    this.#isOpen = true;
+    this.#options.logger.info('all instances and stream managers are connected');
+    this.#instances.publishPlan(plan);
+    for (const session of this.#instances.sessions) this.#path.instanceOpened(session);
+  }
+}
+
+function packetLimit(settings: Settings): number {
+  return settings.get('heron.streammgr.network.options.maximum.packet.mb') * MEBIBYTE;
+}
+
+function expectedInstances(options: StreamManagerOptions): ExpectedInstances {
+  const { id, instanceIds, definition } = options;
+  const { components } = topologyFromMessage(definition);
+  return {
+    streamManager: id,
+    container: assertDefined(containerOfStreamManager(id), `${id} is a stream manager`),
+    ids: new Set(instanceIds),
+    languages: new Map(components.map(({ name, language }) => [componentName(name), language])),
+  };
+}

@@ -1,0 +1,48 @@
+import type { StreamManagerId } from '../base/ids.ts';
+import type { Counter, MetricsRegistry } from '../metrics/metrics-registry.ts';
+
+/*
+  What a stream manager counts, under Heron's names, so that Heron's own tools can read it. "Workers" are
+  the instances of this container, "stmgrs" the other stream managers. Tuples are counted per
+  destination: one tuple that goes to three tasks counts three times on its way out.
+*/
+
+/** Between this stream manager and the instances of its container. */
+export class InstanceTraffic {
+  readonly tuplesFromInstances: Counter;
+  readonly tuplesToInstances: Counter;
+  /** Given to an instance whose connection ended before it said that it had consumed them. */
+  readonly tuplesToInstancesLost: Counter;
+  readonly tuplesFromPeers: Counter;
+  readonly bytesFromPeers: Counter;
+  /** Sets of acks and fails of foreign instances, which mean nothing in a topology of at most once. */
+  readonly controlSetsIgnored: Counter;
+  /** Tuples of a stream that nobody reads, or for a task that the plan does not know. */
+  readonly tuplesWithoutDestination: Counter;
+
+  constructor(metrics: MetricsRegistry) {
+    this.tuplesFromInstances = metrics.counter('__server/__tuples_from_workers');
+    this.tuplesToInstances = metrics.counter('__server/__tuples_to_workers');
+    this.tuplesToInstancesLost = metrics.counter('__server/__tuples_to_workers_lost');
+    this.tuplesFromPeers = metrics.counter('__server/__tuples_from_stmgrs');
+    this.bytesFromPeers = metrics.counter('__server/__bytes_from_stmgrs');
+    this.controlSetsIgnored = metrics.counter('__server/__control_sets_ignored');
+    this.tuplesWithoutDestination = metrics.counter('__server/__tuples_without_destination');
+  }
+}
+
+/** From this stream manager to one other. */
+export class PeerTraffic {
+  readonly tuplesToPeer: Counter;
+  readonly bytesToPeer: Counter;
+  /** Under way when the connection ended: at most that many were lost. */
+  readonly tuplesToPeerLost: Counter;
+  readonly hellosToPeer: Counter;
+
+  constructor(metrics: MetricsRegistry, peer: StreamManagerId) {
+    this.tuplesToPeer = metrics.counter(`__client_${peer}/__tuples_to_stmgrs`);
+    this.bytesToPeer = metrics.counter(`__client_${peer}/__bytes_to_stmgrs`);
+    this.tuplesToPeerLost = metrics.counter(`__client_${peer}/__tuples_to_stmgrs_lost`);
+    this.hellosToPeer = metrics.counter(`__client_${peer}/__hello_messages_to_stmgrs`);
+  }
+}

@@ -1,0 +1,19 @@
+/** How a process ended, as far as its watcher could see. */
+export interface Ending {
+  /** Null when a signal ended it, when it never started, or when nobody could see. */
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly lastLines: readonly string[];
+  /** Why it could not be started at all. */
+  readonly startProblem?: string;
+}
+
+/** One incarnation of a process that somebody watches. */
+export interface ProcessHandle {
+  /** Undefined when it could not be started; `ended` then says why. */
+  readonly pid: number | undefined;
+  /** Settles once, when the process is gone; never rejects. */
+  readonly ended: Promise<Ending>;
+  /** SIGTERM asks the process; SIGKILL ends it and what it left in its process group. */
+  signal(name: 'SIGTERM' | 'SIGKILL'): void;
+}

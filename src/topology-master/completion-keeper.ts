@@ -1,0 +1,123 @@
+import { Backoff } from '../base/backoff.ts';
+import type { Clock, Timer } from '../base/clock.ts';
+import { EngineError, messageOf } from '../base/errors.ts';
+import type { TaskId, TopologyId, TopologyName } from '../base/ids.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Random } from '../base/random.ts';
+import { encodeCompletion, type Incident, parseCompletion } from '../model/completion.ts';
+import { type ContainerReport, parseContainerReport } from '../model/container-report.ts';
+import type { InstanceAddress } from '../model/physical-plan.ts';
+import { paths } from '../state-manager/paths.ts';
+import type { StateManager } from '../state-manager/state-manager.ts';
+import { completionOf, isComplete } from './completion-decision.ts';
+
+/*
+  Collects which tasks have ended, and writes the topology's completion node when all have. Tasks never
+  come back from their end, and the stream managers repeat what they know, so nothing has to
+  survive the death of this process: the next incarnation hears it all again and finds the node written.
+*/
+
+export interface CompletionKeeperOptions {
+  readonly stateManager: StateManager;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly topologyName: TopologyName;
+  readonly topologyId: TopologyId;
+  readonly instances: readonly InstanceAddress[];
+  /** What the master knows about the run; asked when the node is written. */
+  readonly run: () => { readonly firstPlanAtMs: number; readonly replaced: readonly Incident[] };
+}
+
+const RETRY_MIN_MS = 200;
+const RETRY_MAX_MS = 5_000;
+
+export class CompletionKeeper {
+  readonly #options: CompletionKeeperOptions;
+  readonly #expected: ReadonlySet<TaskId>;
+  readonly #ended = new Set<TaskId>();
+  readonly #backoff: Backoff;
+  #retry: Timer | undefined;
+  #phase: 'running' | 'completed' | 'closed' = 'running';
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(options: CompletionKeeperOptions) {
+    this.#options = options;
+    this.#expected = new Set(options.instances.map((instance) => instance.task));
+    this.#backoff = new Backoff(options.random, RETRY_MIN_MS, RETRY_MAX_MS);
+  }
+
+  get endedTasks(): number {
+    return this.#ended.size;
+  }
+
+  /** Notes ended tasks; repeats are harmless. */
+  addEnded(tasks: readonly TaskId[]): void {
+    for (const task of tasks) if (this.#expected.has(task)) this.#ended.add(task);
+    if (this.#phase !== 'running') return;
+    if (!isComplete(this.#options.instances, this.#ended)) return;
+    this.#phase = 'completed';
+    this.#begin();
+  }
+
+  /** Waits for a write that is under way. Idempotent. */
+  async close(): Promise<void> {
+    this.#phase = 'closed';
+    this.#retry?.cancel();
+    await this.#writing;
+  }
+
+  #begin(): void {
+    this.#writing = this.#write().catch((error: unknown) => {
+      if (!(error instanceof EngineError)) throw error;
+      if (this.#phase === 'closed') return;
+      const pauseMs = this.#backoff.next();
+      const { clock, logger } = this.#options;
+      logger.warn(`the completion could not be stored: ${error.message}`, { pauseMs, error });
+      this.#retry = clock.after(pauseMs, () => this.#begin());
+    });
+  }
+
+  async #write(): Promise<void> {
+    const { stateManager, topologyName, topologyId, clock, logger, run } = this.#options;
+    const path = paths.completed(topologyName);
+    if (await this.#isWritten(path)) return;
+    const { firstPlanAtMs, replaced: seen } = run();
+    const reports = await this.#readReports();
+    const nowMs = clock.wallNow();
+    const completion = completionOf({ topologyId, nowMs, firstPlanAtMs, reports, seen });
+    await stateManager.write(path, encodeCompletion(completion));
+    logger.info('every task has ended', {
+      result: completion.result,
+      incidents: completion.incidents,
+    });
+  }
+
+  /** True when an earlier incarnation was faster; a record of an earlier submit does not count. */
+  async #isWritten(path: string): Promise<boolean> {
+    const bytes = await this.#options.stateManager.read(path);
+    if (bytes === undefined) return false;
+    try {
+      return parseCompletion(bytes).topologyId === this.#options.topologyId;
+    } catch (error) {
+      this.#options.logger.warn(`${path} is replaced: ${messageOf(error)}`);
+      return false;
+    }
+  }
+
+  async #readReports(): Promise<ContainerReport[]> {
+    const { stateManager, topologyName, logger } = this.#options;
+    const folder = paths.containers(topologyName);
+    const reports: ContainerReport[] = [];
+    for (const name of await stateManager.list(folder)) {
+      const bytes = await stateManager.read(`${folder}/${name}`);
+      if (bytes === undefined) continue;
+      try {
+        reports.push(parseContainerReport(bytes));
+      } catch (error) {
+        logger.warn(`the report of container ${name} is left out: ${messageOf(error)}`);
+      }
+    }
+    return reports;
+  }
+}

@@ -1,0 +1,209 @@
+import { Backoff } from '../base/backoff.ts';
+import type { Clock, Timer } from '../base/clock.ts';
+import { EngineError, environmentError, hasCode } from '../base/errors.ts';
+import type { Epoch, StreamManagerId, TopologyId, TopologyName } from '../base/ids.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Random } from '../base/random.ts';
+import type { Incident } from '../model/completion.ts';
+import type { TopologyState } from '../model/logical-topology.ts';
+import type { PackingPlan } from '../model/packing-plan.ts';
+import type { PhysicalPlan } from '../model/physical-plan.ts';
+import type { StateManager } from '../state-manager/state-manager.ts';
+import { type PhysicalPlanMessage, physicalPlanToMessage } from '../wire/physical-plan.ts';
+import { type TopologyMessage, withState } from '../wire/topology.ts';
+import { replacedProcesses } from './completion-decision.ts';
+import type { CommandedTopology } from './control-port.ts';
+import { type Addresses, decidePlan } from './plan-decision.ts';
+import { PlanStore, type StoredPlan } from './plan-store.ts';
+import { expectedStreamManagers } from './placement.ts';
+import type { Registration } from './registration-decision.ts';
+
+/*
+  Owns the physical plan: knows who is registered, decides by plan-decision.ts when another plan is due,
+  stores it and hands it out.
+
+  K1. A plan is stored before anybody gets it, so that a restarted master knows what is in use.
+  K2. Changes happen one after the other, each on top of the last stored plan. A failed one leaves
+      that plan in force; what registrations ask for is tried again, a command is refused.
+  K3. Every stored plan has an epoch above those of all plans and masters before it.
+*/
+
+export interface PlanKeeperOptions {
+  readonly stateManager: StateManager;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly topologyName: TopologyName;
+  readonly topologyId: TopologyId;
+  readonly masterEpoch: Epoch;
+  readonly packing: PackingPlan;
+  /** As submitted; its state is that of the first plan. */
+  readonly submitted: TopologyMessage;
+  /** A plan has been stored and is to be distributed. */
+  readonly onPlan: (plan: PhysicalPlanMessage) => void;
+  /** Another incarnation of the master has stored a plan. */
+  readonly onFenced: (error: EngineError) => void;
+}
+
+const RETRY_MIN_MS = 200;
+const RETRY_MAX_MS = 5_000;
+
+export class PlanKeeper implements CommandedTopology {
+  readonly #options: PlanKeeperOptions;
+  readonly #store: PlanStore;
+  readonly #backoff: Backoff;
+  readonly #expected: readonly StreamManagerId[];
+  readonly #registered = new Map<StreamManagerId, Registration>();
+  /** At most one a process: the first is what a person wants to know. */
+  readonly #replaced = new Map<string, Incident>();
+  #firstPlanAtMs = 0;
+  #changes: Promise<void> = Promise.resolve();
+  #retry: Timer | undefined;
+  #isClosed = false;
+
+  constructor(options: PlanKeeperOptions) {
+    this.#options = options;
+    this.#store = new PlanStore(options);
+    this.#backoff = new Backoff(options.random, RETRY_MIN_MS, RETRY_MAX_MS);
+    this.#expected = expectedStreamManagers(options.packing);
+  }
+
+  /** Reads what an earlier incarnation has stored; called once, before anything else. */
+  async open(): Promise<void> {
+    await this.#store.load();
+  }
+
+  get current(): PhysicalPlan | undefined {
+    return this.#store.current?.plan;
+  }
+
+  get state(): TopologyState | undefined {
+    return this.current?.topology.state;
+  }
+
+  get absent(): readonly StreamManagerId[] {
+    return this.#expected.filter((id) => !this.#registered.has(id));
+  }
+
+  /** By the wall clock; 0 when an earlier incarnation made the first plan. */
+  get firstPlanAtMs(): number {
+    return this.#firstPlanAtMs;
+  }
+
+  /** Stream managers that this incarnation saw come back as another process. */
+  get replaced(): readonly Incident[] {
+    return [...this.#replaced.values()];
+  }
+
+  planBytes(): Uint8Array | undefined {
+    return this.absent.length > 0 ? undefined : this.#store.current?.bytes;
+  }
+
+  /** Notes a stream manager; returns the plan that it can work by at once, if there is one. */
+  register(registration: Registration): PhysicalPlanMessage | undefined {
+    this.#registered.set(registration.address.id, registration);
+    const decision = this.#decide();
+    if (decision.kind === 'keep') return this.#store.current?.message;
+    if (decision.kind === 'wait') {
+      this.#options.logger.info('stream managers are missing', { missing: decision.missing });
+    }
+    this.#reconsider();
+    return undefined;
+  }
+
+  unregister(id: StreamManagerId): void {
+    this.#registered.delete(id);
+  }
+
+  /**
+   * @throws EngineError TOPOLOGY_NOT_READY before the first plan; otherwise what the state manager says.
+   */
+  setState(state: TopologyState): Promise<void> {
+    return this.#enqueue(async () => {
+      const { current } = this.#store;
+      if (current === undefined) {
+        throw environmentError('TOPOLOGY_NOT_READY', 'there is no physical plan yet', {
+          retryable: true,
+        });
+      }
+      if (current.plan.topology.state === state) return;
+      await this.#replacePlan(current.plan, withState(this.#topologyOf(current), state));
+    });
+  }
+
+  /** Waits for the change that is being made; begins no other. Idempotent. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#retry?.cancel();
+    await this.#changes;
+  }
+
+  #decide() {
+    const { packing } = this.#options;
+    return decidePlan({ packing, registered: this.#registered, current: this.current });
+  }
+
+  /** Makes the plan that the registrations ask for, now or as soon as the state manager allows. */
+  #reconsider(): void {
+    const change = this.#enqueue(async () => {
+      const decision = this.#decide();
+      if (decision.kind !== 'store') return;
+      await this.#replacePlan(decision.addresses, this.#topologyOf(this.#store.current));
+      this.#backoff.reset();
+    });
+    change.catch((error: unknown) => this.#onFailure(error));
+  }
+
+  #topologyOf(stored: StoredPlan | undefined): TopologyMessage {
+    return stored?.message.topology ?? this.#options.submitted;
+  }
+
+  async #replacePlan(addresses: Addresses, topology: TopologyMessage): Promise<void> {
+    const { stateManager, topologyId, clock, logger, onPlan } = this.#options;
+    const { streamManagers, instances } = addresses;
+    const epoch = await stateManager.nextEpoch(topologyId);
+    const before = this.current;
+    const message = physicalPlanToMessage({ epoch, streamManagers, instances }, topology);
+    await this.#store.save(message);
+    if (before === undefined) this.#firstPlanAtMs = clock.wallNow();
+    else this.#noteReplaced(before, addresses);
+    logger.info('a physical plan is in force', { epoch, state: this.state });
+    onPlan(message);
+  }
+
+  #noteReplaced(before: Addresses, after: Addresses): void {
+    const nowMs = this.#options.clock.wallNow();
+    for (const incident of replacedProcesses(before.streamManagers, after.streamManagers, nowMs)) {
+      if (!this.#replaced.has(incident.process)) this.#replaced.set(incident.process, incident);
+    }
+  }
+
+  #onFailure(error: unknown): void {
+    if (!(error instanceof EngineError)) throw error;
+    if (this.#isClosed) return;
+    const { clock, logger } = this.#options;
+    const pauseMs = this.#backoff.next();
+    logger.warn(`the physical plan could not be stored: ${error.message}`, { pauseMs, error });
+    this.#retry?.cancel();
+    this.#retry = clock.after(pauseMs, () => this.#reconsider());
+  }
+
+  /** Runs one change after all those before it (K2). */
+  #enqueue(change: () => Promise<void>): Promise<void> {
+    const result = this.#changes.then(async () => {
+      if (this.#isClosed) throw environmentError('CONNECTION_CLOSED', 'the master shuts down');
+      await this.#fenced(change);
+    });
+    this.#changes = result.catch(() => {}); // Whoever asked for the change hears of its failure.
+    return result;
+  }
+
+  async #fenced(change: () => Promise<void>): Promise<void> {
+    try {
+      await change();
+    } catch (error) {
+      if (hasCode(error, 'STALE_EPOCH')) this.#options.onFenced(error);
+      throw error;
+    }
+  }
+}

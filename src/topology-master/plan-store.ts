@@ -1,0 +1,119 @@
+import { environmentError, hasCode } from '../base/errors.ts';
+import type { Epoch, TopologyName } from '../base/ids.ts';
+import type { Logger } from '../base/logger.ts';
+import type { PhysicalPlan } from '../model/physical-plan.ts';
+import { paths } from '../state-manager/paths.ts';
+import { sameBytes } from '../state-manager/same-bytes.ts';
+import type { StateManager } from '../state-manager/state-manager.ts';
+import { StoredPhysicalPlan } from '../wire/messages.ts';
+import {
+  decodePhysicalPlan,
+  type PhysicalPlanMessage,
+  physicalPlanFromMessage,
+} from '../wire/physical-plan.ts';
+
+/*
+  The node `pplans/<topology>`. Each write replaces exactly the plan that this master knows, so that a
+  master that was asleep while another one took over cannot undo what that one stored.
+
+  What is found instead of the known plan says what has happened:
+    what we tried to write          → that write had succeeded although its answer was lost
+    a plan above our own epoch      → another incarnation is at work: STALE_EPOCH
+    no plan, and no topology either → the topology is being removed: TOPOLOGY_NOT_FOUND
+    anything else                   → somebody meddled: the next write replaces it
+
+  A plan that cannot be read counts as meddling too: registrations make another one.
+*/
+
+export interface StoredPlan {
+  readonly bytes: Uint8Array;
+  /** For passing on: it keeps what the model does not hold. */
+  readonly message: PhysicalPlanMessage;
+  readonly plan: PhysicalPlan;
+}
+
+export interface PlanStoreOptions {
+  readonly stateManager: StateManager;
+  readonly logger: Logger;
+  readonly topologyName: TopologyName;
+  readonly masterEpoch: Epoch;
+}
+
+export class PlanStore {
+  readonly #options: PlanStoreOptions;
+  readonly #path: string;
+  #current: StoredPlan | undefined;
+  /** What the node holds, as far as we know. */
+  #known: Uint8Array | undefined;
+  #attempted: Uint8Array | undefined;
+
+  constructor(options: PlanStoreOptions) {
+    this.#options = options;
+    this.#path = paths.physicalPlan(options.topologyName);
+  }
+
+  /** The newest plan that was stored by this master, or found by `load`. */
+  get current(): StoredPlan | undefined {
+    return this.#current;
+  }
+
+  async load(): Promise<void> {
+    const bytes = await this.#options.stateManager.read(this.#path);
+    this.#known = bytes;
+    this.#current = bytes === undefined ? undefined : this.#parse(bytes);
+  }
+
+  /** @throws EngineError: see above, besides what the state manager says. */
+  async save(message: PhysicalPlanMessage): Promise<void> {
+    const bytes = StoredPhysicalPlan.encode(message);
+    const attempted = this.#attempted;
+    this.#attempted = bytes;
+    try {
+      await this.#options.stateManager.replace(this.#path, this.#known, bytes);
+    } catch (error) {
+      if (!hasCode(error, 'STATE_CONFLICT')) throw error;
+      const found = await this.#options.stateManager.read(this.#path);
+      if (found !== undefined && sameBytes(found, attempted)) {
+        await this.#options.stateManager.replace(this.#path, found, bytes);
+      } else if (found === undefined || !sameBytes(found, bytes)) {
+        await this.#checkMeddling(found);
+        this.#known = found;
+        throw error;
+      }
+    }
+    this.#current = { bytes, message, plan: physicalPlanFromMessage(message) };
+    this.#known = bytes;
+  }
+
+  /** Returns when what was found may be replaced. */
+  async #checkMeddling(found: Uint8Array | undefined): Promise<void> {
+    const { stateManager, masterEpoch, topologyName, logger } = this.#options;
+    if (found === undefined) {
+      const topology = await stateManager.read(paths.topology(topologyName));
+      if (topology === undefined) {
+        const message = `the topology ${topologyName} has been removed from the state tree`;
+        throw environmentError('TOPOLOGY_NOT_FOUND', message);
+      }
+      logger.warn('the physical plan has vanished and will be stored again');
+      return;
+    }
+    const epoch = this.#parse(found)?.plan.epoch ?? 0;
+    if (epoch > masterEpoch) {
+      const message = `a newer topology master has stored the plan of epoch ${epoch}`;
+      throw environmentError('STALE_EPOCH', message);
+    }
+    logger.warn('the physical plan was changed by someone else', { epoch });
+  }
+
+  #parse(bytes: Uint8Array): StoredPlan | undefined {
+    try {
+      const plan = decodePhysicalPlan(bytes);
+      return { bytes, message: StoredPhysicalPlan.decode(bytes), plan };
+    } catch (error) {
+      if (!hasCode(error, 'STATE_CORRUPTED', 'PACKET_MALFORMED')) throw error;
+      const message = `${this.#path} cannot be read and will be made again: ${error.message}`;
+      this.#options.logger.error(message);
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import type { Epoch, StreamManagerId } from '../base/ids.ts';
+import { isSameSecret } from '../base/secret.ts';
+import type { PackingPlan } from '../model/packing-plan.ts';
+import type { InstanceAddress, StreamManagerAddress } from '../model/physical-plan.ts';
+import {
+  expectedInstances,
+  expectedStreamManagers,
+  isSamePlacement,
+  isSameProcess,
+} from './placement.ts';
+
+/*
+  Who may register as a stream manager. The request carries no topology name: the token is the
+  topology's own, so it proves name and id at once.
+*/
+
+/** What a stream manager says of itself and its container. */
+export interface Registration {
+  readonly address: StreamManagerAddress;
+  readonly instances: readonly InstanceAddress[];
+}
+
+export interface RegistrationClaim extends Registration {
+  /** Undefined when absent, as in requests of Heron's own stream manager. */
+  readonly token: string | undefined;
+  readonly engineVersion: string | undefined;
+  /** The newest incarnation of the master that the sender knows of; 0 when it says nothing. */
+  readonly masterEpoch: Epoch;
+}
+
+/** A stream manager that is registered now. */
+export interface KnownStreamManager {
+  readonly address: StreamManagerAddress;
+  /** By the monotonic clock. */
+  readonly lastHeardMs: number;
+}
+
+export interface RegistrationFacts {
+  readonly claim: RegistrationClaim;
+  readonly packing: PackingPlan;
+  readonly token: string;
+  readonly engineVersion: string;
+  /** True when no component is ours: then Heron's own processes may take part, without a token. */
+  readonly isForeign: boolean;
+  readonly masterEpoch: Epoch;
+  /** The one that holds the claimed id through an open connection. */
+  readonly holder: KnownStreamManager | undefined;
+  readonly nowMs: number;
+  readonly timeoutMs: number;
+}
+
+/** Heron's status codes, as far as a registration gets them. */
+export type RefusalStatus = 'NOTOK' | 'INVALID_STMGR' | 'DUPLICATE_STRMGR';
+
+export type RegistrationDecision =
+  | { readonly kind: 'accept' }
+  | { readonly kind: 'replace' }
+  | { readonly kind: 'refuse'; readonly status: RefusalStatus; readonly reason: string }
+  /** The sender has met a newer incarnation of the master. */
+  | { readonly kind: 'step-down'; readonly reason: string };
+
+/** Pure: what a registration means. `replace` says that the holder's connection has to go first. */
+export function decideRegistration(facts: RegistrationFacts): RegistrationDecision {
+  const { claim } = facts;
+  const unfit = unfitToSpeak(facts);
+  if (unfit !== undefined) return refuse('NOTOK', unfit);
+  if (claim.masterEpoch > facts.masterEpoch) {
+    const reason = `${claim.address.id} has met the topology master of epoch ${claim.masterEpoch}`;
+    return { kind: 'step-down', reason };
+  }
+  const { id } = claim.address;
+  if (!expectedStreamManagers(facts.packing).includes(id)) {
+    return refuse('INVALID_STMGR', `${id} is not in the packing plan`);
+  }
+  const misplaced = misplacement(id, facts);
+  if (misplaced !== undefined) return refuse('NOTOK', misplaced);
+  return decideHolder(facts);
+}
+
+function unfitToSpeak({ claim, token, engineVersion, isForeign }: RegistrationFacts) {
+  const isOurs = !isForeign || claim.token !== undefined;
+  if (!isOurs) return undefined;
+  if (!isSameSecret(claim.token, token)) return "NOT_AUTHORIZED: the token is not the topology's";
+  if (claim.engineVersion === engineVersion) return undefined;
+  const theirs = claim.engineVersion ?? 'unknown';
+  return `VERSION_MISMATCH: the topology master is heron-ts ${engineVersion}, ${claim.address.id} is ${theirs}`;
+}
+
+function misplacement(id: StreamManagerId, { claim, packing }: RegistrationFacts) {
+  const expected = expectedInstances(packing).filter((instance) => instance.streamManager === id);
+  if (isSamePlacement(expected, claim.instances)) return undefined;
+  const ids = (instances: readonly InstanceAddress[]): string =>
+    instances.map((instance) => instance.id).join(', ') || 'none';
+  return `NOT_EXPECTED: ${id} serves ${ids(claim.instances)}; the packing plan says ${ids(expected)}`;
+}
+
+/** A process that comes back knows best that its old connection is dead; others have to wait. */
+function decideHolder({
+  claim,
+  holder,
+  nowMs,
+  timeoutMs,
+}: RegistrationFacts): RegistrationDecision {
+  if (holder === undefined) return { kind: 'accept' };
+  const isHeard = nowMs - holder.lastHeardMs <= timeoutMs;
+  if (!isHeard || isSameProcess(holder.address, claim.address)) return { kind: 'replace' };
+  const { id, host, pid } = holder.address;
+  return refuse('DUPLICATE_STRMGR', `${id} is already served by process ${pid} on ${host}`);
+}
+
+function refuse(status: RefusalStatus, reason: string): RegistrationDecision {
+  return { kind: 'refuse', status, reason };
+}

@@ -1,0 +1,241 @@
+import type { Clock, Timer } from '../base/clock.ts';
+import { type EngineError, environmentError } from '../base/errors.ts';
+import { type Epoch, epoch, type StreamManagerId, type TaskId, taskId } from '../base/ids.ts';
+import type { Logger } from '../base/logger.ts';
+import type { PackingPlan } from '../model/packing-plan.ts';
+import { MessageHandlers } from '../net/message-handlers.ts';
+import type { PacketConnection } from '../net/packet-connection.ts';
+import {
+  NewPhysicalPlan,
+  PublishMetricsToMaster,
+  RegisterStreamManager,
+  StatusCode,
+  StreamManagerHeartbeat,
+  type ValueOf,
+} from '../wire/messages.ts';
+import {
+  instanceFromMessage,
+  type PhysicalPlanMessage,
+  streamManagerFromMessage,
+} from '../wire/physical-plan.ts';
+import { HeartbeatMonitor } from './heartbeat-monitor.ts';
+import {
+  decideRegistration,
+  type RefusalStatus,
+  type Registration,
+  type RegistrationClaim,
+} from './registration-decision.ts';
+
+/*
+  The conversation with the stream managers:
+
+    StMgrRegisterRequest →         first on a connection; may come again on it
+    ← StMgrRegisterResponse        OK with the plan in force, if the sender is in it as it is now
+    StMgrHeartbeatRequest →        until the connection ends, also at once when a task ends
+    ← NewPhysicalPlanMessage       at every new plan
+
+  Metrics managers send PublishMetrics on connections of their own, without any registration.
+
+  S1. An id belongs to one connection at a time, and a connection has at most one id.
+  S2. A stream manager counts as present from its registration until its connection ends. A silent
+      one loses its connection (heartbeat-monitor.ts); it may come back whenever it can.
+*/
+
+type RegisterRequest = ValueOf<typeof RegisterStreamManager.request>;
+type RegisterResponse = ValueOf<typeof RegisterStreamManager.response>;
+type HeartbeatRequest = ValueOf<typeof StreamManagerHeartbeat.request>;
+type HeartbeatResponse = ValueOf<typeof StreamManagerHeartbeat.response>;
+export type PublishedMetrics = ValueOf<typeof PublishMetricsToMaster>;
+
+/** What the server needs of its owner. */
+export interface StreamManagerEvents {
+  /** Returns the plan in force if the sender can work by it. */
+  onRegistered(registration: Registration): PhysicalPlanMessage | undefined;
+  onGone(id: StreamManagerId): void;
+  onEnded(tasks: readonly TaskId[]): void;
+  onMetrics(metrics: PublishedMetrics): void;
+  /** A peer has met a newer incarnation of the master. */
+  onStepDown(error: EngineError): void;
+}
+
+export interface StreamManagerServerOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly packing: PackingPlan;
+  readonly token: string;
+  readonly engineVersion: string;
+  readonly isForeign: boolean;
+  readonly masterEpoch: Epoch;
+  readonly timeoutMs: number;
+  readonly events: StreamManagerEvents;
+}
+
+interface Present {
+  readonly connection: PacketConnection;
+  readonly registration: Registration;
+}
+
+const CHECK_PERIOD_MS = 1_000;
+
+const STATUS: Readonly<Record<RefusalStatus, StatusCode>> = {
+  NOTOK: StatusCode.NOTOK,
+  INVALID_STMGR: StatusCode.INVALID_STMGR,
+  DUPLICATE_STRMGR: StatusCode.DUPLICATE_STRMGR,
+};
+
+export class StreamManagerServer {
+  readonly handlers: MessageHandlers;
+  readonly #options: StreamManagerServerOptions;
+  readonly #present = new Map<StreamManagerId, Present>();
+  readonly #monitor: HeartbeatMonitor;
+  readonly #checks: Timer;
+  readonly #opened = Promise.withResolvers<void>();
+
+  constructor(options: StreamManagerServerOptions) {
+    this.#options = options;
+    const { clock, timeoutMs } = options;
+    const limits = { timeoutMs, checkPeriodMs: CHECK_PERIOD_MS };
+    this.#monitor = new HeartbeatMonitor(limits, clock.now());
+    this.#checks = clock.every(CHECK_PERIOD_MS, () => this.#check());
+    this.handlers = new MessageHandlers()
+      .onRequest(RegisterStreamManager, (request, from) => this.#handleRegister(request, from))
+      .onRequest(StreamManagerHeartbeat, (beat, from) => this.#handleHeartbeat(beat, from))
+      .on(PublishMetricsToMaster, (metrics) => options.events.onMetrics(metrics));
+  }
+
+  /** Registrations that came before wait until now: a port may be known before its master serves. */
+  open(): void {
+    this.#opened.resolve();
+  }
+
+  get registered(): readonly StreamManagerId[] {
+    return [...this.#present.keys()];
+  }
+
+  distribute(plan: PhysicalPlanMessage): void {
+    const message = NewPhysicalPlan.create({
+      newPplan: plan,
+      masterEpoch: BigInt(this.#options.masterEpoch),
+    });
+    for (const { connection } of this.#present.values()) connection.send(NewPhysicalPlan, message);
+  }
+
+  /** Idempotent; the connections are the server's to close. */
+  close(): void {
+    this.#checks.cancel();
+  }
+
+  async #handleRegister(
+    request: RegisterRequest,
+    connection: PacketConnection,
+  ): Promise<RegisterResponse> {
+    await this.#opened.promise;
+    if (!connection.isOpen) return this.#answer(StatusCode.NOTOK, 'the connection is gone');
+    const { clock, logger, events } = this.#options;
+    const claim = claimOf(request);
+    const { id } = claim.address;
+    const holder = this.#present.get(id);
+    const lastHeardMs = this.#monitor.lastHeardMs(id) ?? 0;
+    const decision = decideRegistration({
+      ...this.#options,
+      claim,
+      holder: holder && { address: holder.registration.address, lastHeardMs },
+      nowMs: clock.now(),
+    });
+    if (decision.kind === 'step-down') {
+      events.onStepDown(environmentError('STALE_EPOCH', decision.reason));
+      return this.#answer(StatusCode.NOTOK, decision.reason);
+    }
+    if (decision.kind === 'refuse') {
+      logger.warn('a stream manager is refused', { id, from: connection.remote, ...decision });
+      return this.#answer(STATUS[decision.status], decision.reason);
+    }
+    this.#replaceHolder(id, connection);
+    const plan = this.#accept(claim, connection);
+    return this.#answer(StatusCode.OK, 'Welcome StreamManager', plan);
+  }
+
+  #replaceHolder(id: StreamManagerId, connection: PacketConnection): void {
+    const reason = environmentError('DUPLICATE_PEER', `${id} has connected again`);
+    const holder = this.#present.get(id)?.connection;
+    if (holder !== connection) holder?.abort(reason);
+    const other = this.#idOf(connection);
+    if (other !== undefined && other !== id) this.#forget(other, connection);
+  }
+
+  #accept(claim: Registration, connection: PacketConnection): PhysicalPlanMessage | undefined {
+    const { clock, logger, events } = this.#options;
+    const { id } = claim.address;
+    const { address, instances } = claim;
+    const isKnown = this.#present.has(id);
+    this.#present.set(id, { connection, registration: { address, instances } });
+    this.#monitor.heard(id, clock.now());
+    logger.info('a stream manager has registered', { id, from: connection.remote });
+    if (!isKnown) connection.onClose(() => this.#forget(id, connection));
+    return events.onRegistered({ address, instances });
+  }
+
+  #handleHeartbeat(beat: HeartbeatRequest, connection: PacketConnection): HeartbeatResponse {
+    const { clock, events } = this.#options;
+    const id = this.#idOf(connection);
+    if (id === undefined) {
+      const status = { status: StatusCode.INVALID_STMGR, message: 'register first' };
+      return StreamManagerHeartbeat.response.create({ status });
+    }
+    this.#monitor.heard(id, clock.now());
+    if (beat.endedTaskIds.length > 0) events.onEnded(beat.endedTaskIds.map(taskId));
+    return StreamManagerHeartbeat.response.create({ status: { status: StatusCode.OK } });
+  }
+
+  #idOf(connection: PacketConnection): StreamManagerId | undefined {
+    for (const [id, present] of this.#present) if (present.connection === connection) return id;
+    return undefined;
+  }
+
+  #forget(id: StreamManagerId, connection: PacketConnection): void {
+    if (this.#present.get(id)?.connection !== connection) return;
+    this.#present.delete(id);
+    this.#monitor.forget(id);
+    this.#options.logger.warn('a stream manager is gone', { id });
+    this.#options.events.onGone(id);
+  }
+
+  #check(): void {
+    const { clock, logger, timeoutMs } = this.#options;
+    const verdict = this.#monitor.check(clock.now());
+    switch (verdict.kind) {
+      case 'all-heard':
+        return;
+      case 'observer-suspected':
+        logger.warn('many heartbeats are missing at once; nobody is judged', { ids: verdict.ids });
+        return;
+      case 'silent':
+        for (const id of verdict.ids) {
+          const reason = `${id} has not been heard for ${timeoutMs} ms`;
+          const error = environmentError('REQUEST_TIMEOUT', reason, { retryable: true });
+          this.#present.get(id)?.connection.abort(error);
+        }
+    }
+  }
+
+  #answer(status: StatusCode, message: string, plan?: PhysicalPlanMessage): RegisterResponse {
+    return RegisterStreamManager.response.create({
+      status: { status, message },
+      ...(plan && { pplan: plan }),
+      masterEpoch: BigInt(this.#options.masterEpoch),
+    });
+  }
+}
+
+function claimOf(request: RegisterRequest): RegistrationClaim {
+  const { stmgr, instances, token, engineVersion, masterEpoch } = request;
+  if (stmgr === undefined) throw environmentError('PACKET_MALFORMED', 'a registration without id');
+  return {
+    address: streamManagerFromMessage(stmgr),
+    instances: instances.map(instanceFromMessage),
+    // Absent fields read as empty texts.
+    token: token === '' ? undefined : token,
+    engineVersion: engineVersion === '' ? undefined : engineVersion,
+    masterEpoch: epoch(Number(masterEpoch)),
+  };
+}

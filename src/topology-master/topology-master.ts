@@ -1,0 +1,249 @@
+import { assertDefined } from '../base/assert.ts';
+import type { Clock } from '../base/clock.ts';
+import type { EngineError } from '../base/errors.ts';
+import type { Epoch, TopologyId, TopologyName } from '../base/ids.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Random } from '../base/random.ts';
+import { ENGINE_VERSION } from '../base/version.ts';
+import { isForeignTopology } from '../model/foreign-topology.ts';
+import type { Settings } from '../model/settings.ts';
+import type { Network } from '../net/network.ts';
+import { PacketServer } from '../net/server.ts';
+import type { StateManager } from '../state-manager/state-manager.ts';
+import { TopologyMasterLocation } from '../wire/messages.ts';
+import { CompletionKeeper } from './completion-keeper.ts';
+import { controlHandler } from './control-port.ts';
+import { type HttpHandler, type HttpServer, listenHttp } from './http-server.ts';
+import { LocationKeeper } from './location-keeper.ts';
+import { createMasterPublisher } from './master-publisher.ts';
+import { patiently } from './patiently.ts';
+import { expectedInstances } from './placement.ts';
+import { PlanKeeper } from './plan-keeper.ts';
+import { statsHandler } from './stats-port.ts';
+import { StreamManagerServer } from './stream-manager-server.ts';
+import { readTopologyFacts, type TopologyFacts } from './topology-facts.ts';
+import { TopologyStatistics } from './topology-statistics.ts';
+
+/*
+  One incarnation of a topology's master, put together. It comes up in this order:
+
+  T1. It takes an epoch above that of every master before it.
+  T2. It reads what the submit has stored; what is missing may still come.
+  T3. It listens, and holds back whoever connects.
+  T4. It gets the location node, alone from then on.
+  T5. It reads the plan that is in force, and serves.
+
+  Containers and their processes are the executors' business: this process only says who is where.
+*/
+
+/** Control packets are small; Heron's limit for both HTTP ports. */
+const HTTP_BODY_BYTES_MAX = 1024 * 1024;
+const MEBIBYTE = 1024 * 1024;
+
+export interface TopologyMasterOptions {
+  readonly topologyName: TopologyName;
+  readonly topologyId: TopologyId;
+  readonly token: string;
+  readonly host: string;
+  readonly serverPort: number;
+  readonly controllerPort: number;
+  readonly statsPort: number;
+  readonly metricsManagerPort: number;
+  readonly settings: Settings;
+  readonly stateManager: StateManager;
+  readonly network: Network;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** This incarnation has to end. May be called more than once. */
+  readonly onFailure: (error: EngineError) => void;
+}
+
+interface Ports {
+  readonly server: PacketServer;
+  readonly control: HttpServer;
+  readonly stats: HttpServer;
+}
+
+export class TopologyMaster {
+  readonly #options: TopologyMasterOptions;
+  readonly #statistics: TopologyStatistics;
+  /** What has to be closed, in this order. */
+  readonly #closers: (() => void | Promise<void>)[] = [];
+  #epoch: Epoch | undefined;
+  #ports: Ports | undefined;
+
+  constructor(options: TopologyMasterOptions) {
+    this.#options = options;
+    this.#statistics = new TopologyStatistics(options.clock);
+  }
+
+  get epoch(): Epoch | undefined {
+    return this.#epoch;
+  }
+
+  /** Where it listens; the options may have left the choice to the operating system. */
+  get ports() {
+    const { server, control, stats } = assertDefined(this.#ports, 'the master listens');
+    return { server: server.address.port, controller: control.port, stats: stats.port };
+  }
+
+  /**
+   * Resolves when the master serves.
+   *
+   * @throws EngineError when it cannot: see main.ts for what each code means.
+   */
+  async start(): Promise<void> {
+    const { stateManager, topologyName, topologyId } = this.#options;
+    const epoch = await this.#patiently('take an epoch', () => stateManager.nextEpoch(topologyId));
+    this.#epoch = epoch;
+    const facts = await this.#patiently('read the topology', () =>
+      readTopologyFacts(stateManager, topologyName, topologyId),
+    );
+    const plans: PlanKeeper = this.#createPlanKeeper(epoch, facts, (plan) =>
+      peers.distribute(plan),
+    );
+    const completion = this.#createCompletionKeeper(facts, plans);
+    const peers = this.#createPeers(epoch, facts, plans, completion);
+    await this.#listen(facts, plans, peers);
+    await this.#claimLocation(epoch);
+    await this.#patiently('read the physical plan', () => plans.open());
+    peers.open();
+    this.#publishMetrics();
+    this.#options.logger.info('the topology master serves', { epoch, ...this.ports });
+  }
+
+  /** Ends everything but the state manager, which was given. Idempotent. */
+  async close(): Promise<void> {
+    for (const close of this.#closers.splice(0)) await close();
+  }
+
+  #createPlanKeeper(
+    masterEpoch: Epoch,
+    { packing, message: submitted }: TopologyFacts,
+    onPlan: PlanListener,
+  ): PlanKeeper {
+    const plans = new PlanKeeper({
+      ...this.#options,
+      masterEpoch,
+      packing,
+      submitted,
+      onPlan,
+      onFenced: this.#options.onFailure,
+    });
+    this.#closers.push(() => plans.close());
+    return plans;
+  }
+
+  #createCompletionKeeper({ packing }: TopologyFacts, plans: PlanKeeper): CompletionKeeper {
+    const completion = new CompletionKeeper({
+      ...this.#options,
+      instances: expectedInstances(packing),
+      run: () => plans,
+    });
+    this.#closers.push(() => completion.close());
+    return completion;
+  }
+
+  #createPeers(
+    masterEpoch: Epoch,
+    { packing, topology }: TopologyFacts,
+    plans: PlanKeeper,
+    completion: CompletionKeeper,
+  ): StreamManagerServer {
+    const peers = new StreamManagerServer({
+      ...this.#options,
+      engineVersion: ENGINE_VERSION,
+      packing,
+      isForeign: isForeignTopology(topology),
+      masterEpoch,
+      timeoutMs: this.#options.settings.get('heron.tmanager.stmgr.state.timeout.ms'),
+      events: {
+        onRegistered: (registration) => plans.register(registration),
+        onGone: (id) => plans.unregister(id),
+        onEnded: (tasks) => completion.addEnded(tasks),
+        onMetrics: (metrics) => this.#statistics.add(metrics),
+        onStepDown: this.#options.onFailure,
+      },
+    });
+    this.#closers.push(() => peers.close());
+    return peers;
+  }
+
+  async #listen(
+    { topology }: TopologyFacts,
+    plans: PlanKeeper,
+    peers: StreamManagerServer,
+  ): Promise<void> {
+    const { host, serverPort, settings } = this.#options;
+    const megabytes = settings.get('heron.tmanager.network.server.options.maximum.packet.mb');
+    const server = await PacketServer.listen({
+      ...this.#options,
+      address: { host, port: serverPort },
+      handlers: peers.handlers,
+      packetBytesMax: megabytes * MEBIBYTE,
+    });
+    this.#closers.unshift(() => server.close());
+    const commands = { ...this.#options, topology: plans, isForeign: isForeignTopology(topology) };
+    const control = await this.#listenHttp(this.#options.controllerPort, controlHandler(commands));
+    const components = new Set<string>(topology.components.map((component) => component.name));
+    const questions = statsHandler(() => ({
+      metrics: this.#statistics.metrics,
+      exceptions: this.#statistics.exceptions,
+      components,
+      registered: peers.registered,
+      absent: plans.absent,
+      nowSeconds: this.#statistics.nowSeconds,
+    }));
+    const stats = await this.#listenHttp(this.#options.statsPort, questions);
+    this.#ports = { server, control, stats };
+  }
+
+  async #listenHttp(port: number, handle: HttpHandler): Promise<HttpServer> {
+    const { host, logger } = this.#options;
+    const bodyBytesMax = HTTP_BODY_BYTES_MAX;
+    const server = await listenHttp({ host, port, logger, handle, bodyBytesMax });
+    this.#closers.unshift(() => server.close());
+    return server;
+  }
+
+  async #claimLocation(epoch: Epoch): Promise<void> {
+    const { topologyName, topologyId, host, settings, onFailure } = this.#options;
+    const ports = this.ports;
+    const keeper = new LocationKeeper({
+      ...this.#options,
+      topology: topologyName,
+      location: TopologyMasterLocation.create({
+        topologyName,
+        topologyId,
+        host,
+        serverPort: ports.server,
+        controllerPort: ports.controller,
+        statsPort: ports.stats,
+        epoch: BigInt(epoch),
+      }),
+      limitMs: settings.get('heron.check.tmanager.location.interval.ms'),
+      onStepDown: onFailure,
+    });
+    this.#closers.unshift(() => keeper.close());
+    await keeper.claim();
+  }
+
+  #publishMetrics(): void {
+    const publisher = createMasterPublisher({
+      ...this.#options,
+      serverPort: this.ports.server,
+      dropped: () => this.#statistics.metrics.dropped,
+    });
+    this.#closers.unshift(() => publisher.close());
+    publisher.start();
+  }
+
+  /** As long as a missing topology or state manager may take to appear. */
+  #patiently<Result>(what: string, attempt: () => Promise<Result>): Promise<Result> {
+    const limitMs = this.#options.settings.get('heron.check.tmanager.location.interval.ms');
+    return patiently(attempt, { ...this.#options, what, limitMs });
+  }
+}
+
+type PlanListener = ConstructorParameters<typeof PlanKeeper>[0]['onPlan'];

@@ -1,0 +1,68 @@
+import { malformed } from './malformed.ts';
+import { BYTES, FIXED64, ProtobufCursor, tagOf } from './protobuf-cursor.ts';
+import { RootList } from './root-list.ts';
+
+const ROOT_TAG = tagOf(1, BYTES);
+const KEY_TAG = tagOf(2, FIXED64);
+
+/** What happened to a tuple; `emit` goes between stream managers only. */
+export type AckKind = 'ack' | 'fail' | 'emit';
+
+/** By field number of HeronControlTupleSet. */
+const KINDS: readonly (AckKind | undefined)[] = [undefined, 'ack', 'fail', 'emit'];
+
+/**
+ * Walks through a HeronControlTupleSet; `TupleSetReader` says where it is.
+ *
+ *   control  => ack*  fail*  emit*       0x0a, 0x12, 0x1a; each: length AckTuple
+ *   AckTuple => root*  ackedtuple        0x0a length RootId; 0x11 and 8 bytes, lowest first
+ */
+export class AckSetReader {
+  kind: AckKind = 'ack';
+  /** Key of the tuple that was acked, failed or emitted. */
+  keyLow = 0;
+  keyHigh = 0;
+  readonly roots = new RootList();
+  readonly #cursor = new ProtobufCursor();
+  #end = 0;
+
+  open(bytes: Uint8Array, start: number, end: number): void {
+    this.#cursor.begin(bytes, start, end);
+    this.#end = end;
+  }
+
+  /** Moves to the next entry; false when there is none. Throws PACKET_MALFORMED. */
+  next(): boolean {
+    const cursor = this.#cursor;
+    while (cursor.at < this.#end) {
+      const tag = cursor.readTag();
+      const kind = (tag & 7) === BYTES ? KINDS[tag >>> 3] : undefined;
+      if (kind !== undefined) {
+        this.kind = kind;
+        this.#readAck();
+        return true;
+      }
+      cursor.skipUnknown(tag, 3);
+    }
+    return false;
+  }
+
+  #readAck(): void {
+    const cursor = this.#cursor;
+    const length = cursor.readLength();
+    cursor.end = cursor.at + length;
+    this.roots.clear();
+    let hasKey = false;
+    while (cursor.at < cursor.end) {
+      const tag = cursor.readTag();
+      if (tag === KEY_TAG) {
+        this.keyLow = cursor.readHalf();
+        this.keyHigh = cursor.readHalf();
+        hasKey = true;
+      } else if (tag === ROOT_TAG) this.roots.read(cursor);
+      else cursor.skipUnknown(tag, 2);
+    }
+    cursor.end = this.#end;
+    if (!hasKey) throw malformed('AckTuple lacks its ackedtuple');
+  }
+}

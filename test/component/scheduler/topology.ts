@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import type { TestContext } from 'node:test';
+import { systemClock } from '../../../src/base/clock.ts';
+import { topologyId, topologyName } from '../../../src/base/ids.ts';
+import { silentLogger } from '../../../src/base/logger.ts';
+import { createSystemRandom } from '../../../src/base/random.ts';
+import type { PackingPlan } from '../../../src/model/packing-plan.ts';
+import { LocalScheduler } from '../../../src/scheduler/local/local-scheduler.ts';
+import {
+  uploadsFolder,
+  type WorkingFolder,
+  workingFolderOf,
+} from '../../../src/scheduler/local/working-folder.ts';
+import type { LaunchRequest } from '../../../src/scheduler/scheduler.ts';
+import { createStateManager } from '../../../src/state-manager/create.ts';
+import { paths } from '../../../src/state-manager/paths.ts';
+import type { StateManager } from '../../../src/state-manager/state-manager.ts';
+import { endProcesses, killProcesses } from '../../../src/supervision/end-processes.ts';
+import { readPidFile } from '../../../src/supervision/pid-file.ts';
+import { findTopologyProcesses } from '../../../src/supervision/topology-processes.ts';
+import { encodePackingPlan } from '../../../src/wire/packing-plan.ts';
+import { encodeTopology } from '../../../src/wire/topology.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const STUB_SCHEDULER = join(import.meta.dirname, '../../support/stub-scheduler.ts');
+
+const SETTINGS = {
+  'heron.shutdown.grace.ms': '100',
+  'heron.executor.restart.backoff.min.ms': '20',
+  'heron.executor.restart.backoff.max.ms': '50',
+};
+
+/** A topology that is submitted but not launched, and the scheduler that is to run it. */
+export interface Submitted {
+  readonly scheduler: LocalScheduler;
+  readonly request: LaunchRequest;
+  readonly folder: WorkingFolder;
+  readonly dataRoot: string;
+  readonly stateManager: StateManager;
+  /** Puts the topology's nodes and its archive in place, as submit does. */
+  readonly submit: (content?: string) => Promise<void>;
+  /** The same scheduler with another state manager. */
+  readonly schedulerWith: (stateManager: StateManager) => LocalScheduler;
+  /** Every file below the data root but the compile cache and the state manager's own locks. */
+  readonly files: () => readonly string[];
+}
+
+/** Everything that was started is killed after the test. */
+export async function aSubmittedTopology(t: TestContext, plan: PackingPlan): Promise<Submitted> {
+  const { path: dataRoot, [Symbol.asyncDispose]: remove } = await temporaryFolder();
+  process.env['HERON_TEST_SETTINGS'] = JSON.stringify(SETTINGS);
+  const stateRoot = join(dataRoot, 'state');
+
+  const stateManager = createStateManager({
+    kind: 'file',
+    root: stateRoot,
+    clock: systemClock,
+    random: createSystemRandom(),
+    logger: silentLogger,
+  });
+  const id = topologyId(`words${randomUUID()}`);
+  const target = { topologyName: topologyName('words'), cluster: 'local', role: 'ada' };
+  const archive = join(uploadsFolder(dataRoot, target), `${id}.tar.gz`);
+  const request: LaunchRequest = { ...target, topologyId: id, environ: 'dev', archive };
+  const folder = workingFolderOf(dataRoot, request);
+  const schedulerWith = (state: StateManager): LocalScheduler =>
+    new LocalScheduler({
+      dataRoot,
+      stateRoot,
+      hosts: ['127.0.0.1', '127.0.0.2'],
+      stateManager: state,
+      archivesOf: () => ({ remove: async (location) => rmSync(location, { force: true }) }),
+      clock: systemClock,
+      logger: silentLogger,
+      schedulerCommand: [STUB_SCHEDULER],
+    });
+  t.after(async () => {
+    const scheduler = readPidFile(folder.root, 'scheduler');
+    if (scheduler !== undefined)
+      await endProcesses([scheduler], { clock: systemClock, graceMs: 0 });
+    await killProcesses(findTopologyProcesses(request.topologyId), systemClock);
+    await stateManager.close();
+    await remove();
+  });
+  return {
+    scheduler: schedulerWith(stateManager),
+    request,
+    folder,
+    dataRoot,
+    stateManager,
+    schedulerWith,
+    submit: async (content = 'fine') => {
+      mkdirSync(dirname(archive), { recursive: true });
+      writeFileSync(archive, content);
+      await writeNodes(stateManager, request, plan);
+    },
+    files: () => filesBelow(dataRoot),
+  };
+}
+
+/** In the order in which submit writes them. */
+async function writeNodes(
+  stateManager: StateManager,
+  { topologyName: name, topologyId: id }: LaunchRequest,
+  plan: PackingPlan,
+): Promise<void> {
+  const topology = encodeTopology({
+    id,
+    name,
+    state: 'RUNNING',
+    config: new Map(Object.entries(SETTINGS)),
+    components: [],
+  });
+  await stateManager.write(paths.topology(name), topology);
+  await stateManager.write(paths.packingPlan(name), encodePackingPlan(plan));
+  await stateManager.write(paths.executionState(name), Buffer.from('execution state'));
+  await stateManager.write(paths.token(name), Buffer.from('a secret'));
+}
+
+function filesBelow(root: string): readonly string[] {
+  return readdirSync(root, { withFileTypes: true, recursive: true })
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    .filter(
+      (file) => !/^compile-cache\/|^state\/\.heron-ts\/(?!tokens|containers|completed)/.test(file),
+    )
+    .toSorted();
+}

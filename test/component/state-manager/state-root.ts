@@ -1,0 +1,66 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { systemClock } from '../../../src/base/clock.ts';
+import { silentLogger } from '../../../src/base/logger.ts';
+import { createSystemRandom } from '../../../src/base/random.ts';
+import { createStateManager } from '../../../src/state-manager/create.ts';
+import type { StateManager } from '../../../src/state-manager/state-manager.ts';
+import { RemoteClient } from './remote-client.ts';
+
+/**
+ * A state folder for one test, and everybody who uses it. At the end of the test the users go first:
+ * a watch would make the folder again.
+ */
+export class StateRoot {
+  readonly path: string;
+  readonly #endings: (() => Promise<void>)[] = [];
+
+  constructor(path: string, t: TestContext) {
+    this.path = path;
+    t.after(async () => {
+      for (const end of this.#endings) await end();
+      await rm(join(path, '..'), { recursive: true, force: true });
+    });
+  }
+
+  /** A manager in the test's own process. */
+  connect(root = this.path): StateManager {
+    const manager = createStateManager({
+      kind: 'file',
+      root,
+      clock: systemClock,
+      random: createSystemRandom(),
+      logger: silentLogger,
+    });
+    this.#endings.push(() => manager.close());
+    return manager;
+  }
+
+  /** A manager in a process of its own. */
+  spawn(): RemoteClient {
+    const client = new RemoteClient(this.path);
+    this.#endings.push(() => client.kill());
+    return client;
+  }
+
+  /** All files, as paths relative to the root, sorted. */
+  async files(): Promise<readonly string[]> {
+    const entries = await readdir(this.path, { recursive: true, withFileTypes: true });
+    return entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(this.path.length + 1))
+      .toSorted();
+  }
+
+  /** Names in a folder below the root. */
+  names(folder: string): Promise<readonly string[]> {
+    return readdir(join(this.path, folder));
+  }
+}
+
+/** The folder itself does not exist yet. */
+export async function stateRoot(t: TestContext): Promise<StateRoot> {
+  return new StateRoot(join(await mkdtemp(join(tmpdir(), 'heron-test-')), 'state'), t);
+}

@@ -1,0 +1,252 @@
+/*
+  A real topology master over real sockets, with scripted stream managers.
+*/
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { parseCompletion } from '../../../src/model/completion.ts';
+import {
+  MemoryStateManager,
+  MemoryStateTree,
+} from '../../../src/state-manager/memory/memory-state-manager.ts';
+import { paths } from '../../../src/state-manager/paths.ts';
+import { StatusCode, TopologyMasterLocation } from '../../../src/wire/messages.ts';
+import { eventually } from '../../support/eventually.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { anAddress } from '../../support/placements.ts';
+import { HOST, instancesOf, RunningMaster, TOKEN, TOPOLOGY } from './running-master.ts';
+
+const LOCATION = paths.topologyMaster(TOPOLOGY.name);
+const CLAIM = { address: anAddress(1), instances: instancesOf(anAddress(1).id) };
+
+/** A master with both stream managers and the first plan, whose epoch is 2. */
+async function aRunningTopology(t: TestContext, fixture = {}) {
+  const running = await RunningMaster.start(t, fixture);
+  const first = await running.registered(1);
+  const second = await running.registered(2);
+  await eventually(() => first.plans.length === 1 && second.plans.length === 1);
+  return { running, first, second };
+}
+
+test('the location node says where the master listens and which incarnation it is', async (t) => {
+  const { master, stateManager } = await RunningMaster.start(t);
+  const bytes = await stateManager.read(LOCATION);
+  assert.ok(bytes);
+  const { host, serverPort, controllerPort, statsPort, epoch } =
+    TopologyMasterLocation.decode(bytes);
+  assert.deepEqual(
+    { server: serverPort, controller: controllerPort, stats: statsPort },
+    master.ports,
+  );
+  assert.equal(host, HOST);
+  assert.equal(epoch, 1n);
+});
+
+test('when all have registered they get one stored plan', async (t) => {
+  const { running, first, second } = await aRunningTopology(t);
+  assert.deepEqual(first.planEpochs, [2]);
+  assert.deepEqual(second.planEpochs, [2]);
+  assert.equal(first.plans[0]?.masterEpoch, 1n);
+  const stored = await running.storedPlan();
+  assert.deepEqual(stored?.streamManagers, [anAddress(1), anAddress(2)]);
+  assert.equal(stored?.instances.length, 3);
+});
+
+test('one that comes back gets the plan with its answer, and nobody else is told', async (t) => {
+  const { running, first, second } = await aRunningTopology(t);
+  first.connection.close();
+  const again = await running.connect();
+  const answer = await again.register(CLAIM);
+  assert.equal(answer.status?.status, StatusCode.OK);
+  assert.equal(answer.pplan?.epoch, 2n);
+  assert.equal(answer.masterEpoch, 1n);
+  assert.equal((await again.beat()).status?.status, StatusCode.OK);
+  assert.deepEqual(second.planEpochs, [2]);
+});
+
+test('one that was started again elsewhere makes a new plan for all', async (t) => {
+  const { running, first, second } = await aRunningTopology(t);
+  first.connection.close();
+  const again = await running.connect();
+  const address = anAddress(1, { dataPort: 9, pid: 9 });
+  await again.register({ ...CLAIM, address });
+  await eventually(() => again.plans.length === 1 && second.plans.length === 2);
+  assert.deepEqual(second.planEpochs, [2, 3]);
+  assert.deepEqual((await running.storedPlan())?.streamManagers, [address, anAddress(2)]);
+});
+
+test('a second process with the same id is refused while the first is heard', async (t) => {
+  const { running, first } = await aRunningTopology(t);
+  const other = await running.connect();
+  const answer = await other.register({ ...CLAIM, address: anAddress(1, { pid: 9 }) });
+  assert.equal(answer.status?.status, StatusCode.DUPLICATE_STRMGR);
+  assert.equal((await other.beat()).status?.status, StatusCode.INVALID_STMGR);
+  assert.equal((await first.beat()).status?.status, StatusCode.OK);
+});
+
+test('the same process on a new connection replaces its old one', async (t) => {
+  const { running, first } = await aRunningTopology(t);
+  const again = await running.connect();
+  assert.equal((await again.register(CLAIM)).status?.status, StatusCode.OK);
+  await eventually(() => first.closeReason !== undefined);
+  assert.equal((await again.beat()).status?.status, StatusCode.OK);
+});
+
+test('registering twice on one connection is harmless', async (t) => {
+  const { first } = await aRunningTopology(t);
+  assert.equal((await first.register(CLAIM)).status?.status, StatusCode.OK);
+  assert.equal((await first.beat()).status?.status, StatusCode.OK);
+});
+
+test('strangers are refused with the reason', async (t) => {
+  const running = await RunningMaster.start(t);
+  const stranger = await running.connect();
+  const guess = await stranger.register({ ...CLAIM, token: 'guess' });
+  assert.equal(guess.status?.status, StatusCode.NOTOK);
+  assert.match(guess.status?.message ?? '', /NOT_AUTHORIZED/);
+  const old = await stranger.register({ ...CLAIM, engineVersion: '0.0.1' });
+  assert.match(old.status?.message ?? '', /VERSION_MISMATCH.*0\.0\.1/);
+  const third = await stranger.register({ ...CLAIM, address: anAddress(3) });
+  assert.equal(third.status?.status, StatusCode.INVALID_STMGR);
+  assert.equal((await stranger.beat()).status?.status, StatusCode.INVALID_STMGR);
+});
+
+test('a peer that has met a newer master ends this one', async (t) => {
+  const { running, first } = await aRunningTopology(t);
+  await first.register({ ...CLAIM, masterEpoch: 2 });
+  assert.deepEqual(
+    running.failures.map((error) => error.code),
+    ['STALE_EPOCH'],
+  );
+});
+
+test('a silent stream manager loses its connection; the plan stays', async (t) => {
+  const clock = new ManualClock();
+  const { running, first, second } = await aRunningTopology(t, { clock });
+  for (let waited = 0; waited < 12; waited += 1) {
+    clock.advance(1_000);
+    await second.beat();
+  }
+  await eventually(() => first.closeReason !== undefined);
+  assert.equal(second.closeReason, undefined);
+  assert.equal((await running.storedPlan())?.epoch, 2);
+  const again = await running.connect();
+  assert.equal((await again.register(CLAIM)).pplan?.epoch, 2n);
+});
+
+test('when all fall silent at once nobody loses anything', async (t) => {
+  const clock = new ManualClock();
+  const { first, second } = await aRunningTopology(t, { clock });
+  for (let waited = 0; waited < 20; waited += 1) clock.advance(1_000);
+  assert.equal((await first.beat()).status?.status, StatusCode.OK);
+  assert.equal((await second.beat()).status?.status, StatusCode.OK);
+});
+
+test('the topology is complete when each task has ended', async (t) => {
+  const { running, first, second } = await aRunningTopology(t);
+  await first.beat(1);
+  await second.beat(3);
+  const path = paths.completed(TOPOLOGY.name);
+  assert.equal(await running.stateManager.read(path), undefined);
+  await first.beat(1, 2);
+  const bytes = await eventually(async () => (await running.stateManager.read(path)) ?? false);
+  const completion = parseCompletion(bytes);
+  assert.equal(completion.topologyId, TOPOLOGY.id);
+  assert.equal(completion.result, 'completed');
+});
+
+test('the topology is paused and goes on by HTTP, and stays so over a restart', async (t) => {
+  const tree = new MemoryStateTree();
+  const { running, first } = await aRunningTopology(t, { tree });
+  const headers = { 'x-heron-token': TOKEN };
+  const command = (path: string) =>
+    running.get('controller', `${path}?topologyid=${TOPOLOGY.id}`, { headers });
+  assert.equal((await command('/deactivate')).status, 200);
+  assert.equal((await command('/deactivate')).status, 200);
+  await eventually(() => first.plans.length === 2);
+  assert.equal((await running.storedPlan())?.topology.state, 'PAUSED');
+  await running.master.close();
+  await running.stateManager.close();
+
+  const next = await RunningMaster.start(t, { tree });
+  assert.equal(next.master.epoch, 4);
+  const again = await next.connect();
+  const answer = await again.register({ ...CLAIM, masterEpoch: 1 });
+  assert.equal(answer.pplan?.epoch, 3n);
+  assert.equal((await next.storedPlan())?.topology.state, 'PAUSED');
+});
+
+test('a master whose node vanishes makes it again and goes on serving', async (t) => {
+  const { running, first } = await aRunningTopology(t);
+  const before = await running.stateManager.read(LOCATION);
+  await running.stateManager.delete(LOCATION);
+  await eventually(async () => (await running.stateManager.read(LOCATION)) !== undefined);
+  assert.deepEqual(await running.stateManager.read(LOCATION), before);
+  assert.equal((await first.beat()).status?.status, StatusCode.OK);
+  assert.deepEqual(running.failures, []);
+});
+
+test('a lost state manager ends nothing', async (t) => {
+  const { running, first } = await aRunningTopology(t);
+  await running.stateManager.close();
+  assert.equal((await first.beat()).status?.status, StatusCode.OK);
+  assert.deepEqual(running.failures, []);
+});
+
+test('a newer master ends an older one', async (t) => {
+  const tree = new MemoryStateTree();
+  const running = await RunningMaster.start(t, { tree });
+  const usurper = new MemoryStateManager(tree);
+  await usurper.delete(LOCATION);
+  const location = TopologyMasterLocation.create({
+    topologyName: TOPOLOGY.name,
+    topologyId: TOPOLOGY.id,
+    host: HOST,
+    serverPort: 1,
+    controllerPort: 1,
+    epoch: 9n,
+  });
+  // The old master may be faster, which is its right; then the newer one has to try again.
+  await eventually(async () => {
+    await usurper.write(LOCATION, TopologyMasterLocation.encode(location));
+    return running.failures.length > 0;
+  });
+  assert.equal(running.failures[0]?.code, 'STALE_EPOCH');
+});
+
+const FOREIGN: ReadonlyArray<readonly [string, Buffer]> = [
+  ['an HTTP request', Buffer.from('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')],
+  ['a TLS greeting', Buffer.from('16030100c8010000c40303', 'hex')],
+  ['zeros', Buffer.alloc(4_096)],
+  ['a length beyond all limits', Buffer.from('ffffffff00000010', 'hex')],
+];
+
+for (const [name, bytes] of FOREIGN) {
+  test(`${name} on the three ports ends those connections and nothing else`, async (t) => {
+    const { running, first } = await aRunningTopology(t);
+    const { server, controller, stats } = running.master.ports;
+    for (const port of [server, controller, stats]) {
+      const socket = connect(port, HOST);
+      t.after(() => socket.destroy());
+      const closed = new Promise((resolve) => {
+        socket.on('close', resolve).on('error', resolve);
+      });
+      socket.resume().end(bytes);
+      await closed;
+    }
+    assert.equal((await first.beat()).status?.status, StatusCode.OK);
+  });
+}
+
+test('browsers are refused, and bodies beyond the limit', async (t) => {
+  const running = await RunningMaster.start(t);
+  const headers = { origin: 'http://evil.example' };
+  assert.equal((await running.get('controller', '/activate', { headers })).status, 403);
+  assert.equal((await running.get('stats', '/stats', { headers })).status, 403);
+  const body = Buffer.alloc(2 * 1024 * 1024);
+  const refused = await running.get('stats', '/stats', { method: 'POST', body }).then(
+    (response) => response.status,
+    () => 413, // The server may close before the client has sent everything.
+  );
+  assert.equal(refused, 413);
+});

@@ -1,0 +1,66 @@
+import {
+  componentName,
+  containerId,
+  instanceIdOf,
+  streamManagerIdOf,
+  taskId,
+} from '../../src/base/ids.ts';
+import type { PackingPlan } from '../../src/model/packing-plan.ts';
+import type { InstanceAddress, StreamManagerAddress } from '../../src/model/physical-plan.ts';
+
+/*
+  Packing plans and what stream managers say of them. Tasks are numbered from 1, container by
+  container: `aPackingPlan([2, 1])` places tasks 1 and 2 in container 1 and task 3 in container 2.
+*/
+
+const RESOURCE = { cpuCores: 1, ramBytes: 1 << 30, diskBytes: 1 << 30 };
+const COMPONENT = componentName('word');
+
+export function aPackingPlan(tasksByContainer: readonly number[]): PackingPlan {
+  let task = 0;
+  return {
+    id: 'plan',
+    containers: tasksByContainer.map((tasks, index) => ({
+      id: containerId(index + 1),
+      required: RESOURCE,
+      instances: Array.from({ length: tasks }, () => {
+        task += 1;
+        return {
+          component: COMPONENT,
+          task: taskId(task),
+          componentIndex: task - 1,
+          resource: RESOURCE,
+        };
+      }),
+    })),
+  };
+}
+
+/** The address of the stream manager of one container. */
+export function anAddress(
+  container: number,
+  fields: Partial<StreamManagerAddress> = {},
+): StreamManagerAddress {
+  return {
+    id: streamManagerIdOf(containerId(container)),
+    host: '127.0.0.1',
+    dataPort: 7000 + container,
+    localDataPort: 8000 + container,
+    workingDirectory: `/containers/${container}`,
+    pid: 1000 + container,
+    shellPort: 0,
+    ...fields,
+  };
+}
+
+/** The instance of one task of `aPackingPlan`. */
+export function anInstance(container: number, task: number): InstanceAddress {
+  const place = containerId(container);
+  return {
+    id: instanceIdOf(place, COMPONENT, taskId(task)),
+    streamManager: streamManagerIdOf(place),
+    task: taskId(task),
+    componentIndex: task - 1,
+    component: COMPONENT,
+  };
+}

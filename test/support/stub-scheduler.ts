@@ -1,0 +1,74 @@
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemClock } from '../../src/base/clock.ts';
+import { nodeArguments } from '../../src/base/entry.ts';
+import { environmentError } from '../../src/base/errors.ts';
+import { openLogger } from '../../src/base/log-file.ts';
+import { runProcess } from '../../src/base/process-main.ts';
+import { createSystemRandom } from '../../src/base/random.ts';
+import { executorCommand } from '../../src/scheduler/local/executor-command.ts';
+import { parseSchedulerArguments } from '../../src/scheduler/local/scheduler-arguments.ts';
+import { TopologySupervisor } from '../../src/scheduler/local/topology-supervisor.ts';
+import {
+  containerFolder,
+  logFolder,
+  workingFolderAt,
+} from '../../src/scheduler/local/working-folder.ts';
+import { createStateManager } from '../../src/state-manager/create.ts';
+
+/*
+  A real scheduler process whose executors are `stub-executor.ts` and whose archives are single files
+  that it does not unpack; one that holds `damaged` cannot be.
+*/
+
+const STUB_EXECUTOR = join(import.meta.dirname, 'stub-executor.ts');
+
+runProcess({ name: 'stub-scheduler', graceMs: 60_000 }, async (context) => {
+  const args = parseSchedulerArguments(process.argv.slice(2));
+  const folder = workingFolderAt(args.workingRoot);
+  const clock = systemClock;
+  const random = createSystemRandom();
+  const logger = openLogger({
+    file: folder.schedulerLog,
+    level: 'info',
+    name: 'scheduler',
+    clock,
+    maxBytes: 1_000_000,
+    filesMax: 2,
+  });
+  context.logTo(logger);
+  const stateManager = createStateManager({
+    kind: 'file',
+    root: args.stateRoot,
+    clock,
+    random,
+    logger,
+  });
+  const supervisor = new TopologySupervisor({
+    arguments: args,
+    stateManager,
+    archives: {
+      remove: async (location) => rmSync(location, { force: true }),
+    },
+    setUp: async (container) => {
+      if (readFileSync(args.archive, 'utf8') === 'damaged') {
+        throw environmentError('ARCHIVE_INVALID', 'the archive is damaged');
+      }
+      const logs = logFolder(containerFolder(folder, container));
+      if (!existsSync(logs)) mkdirSync(logs, { recursive: true });
+    },
+    commandOf: (container, token) => {
+      const command = executorCommand(args, container, token);
+      const flags = command.arguments.slice(nodeArguments().length + 1);
+      return { ...command, arguments: [STUB_EXECUTOR, ...flags] };
+    },
+    clock,
+    random,
+    logger,
+    onEnding: () => context.stop(),
+  });
+  context.onShutdown(() => supervisor.stop());
+  context.onShutdown(() => stateManager.close());
+  await supervisor.readSettings();
+  await supervisor.start();
+});

@@ -1,0 +1,7 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isoTime } from '../../../src/base/iso-time.ts';
+
+test('a moment is written in UTC with milliseconds', () => {
+  assert.equal(isoTime(1_700_000_000_001), '2023-11-14T22:13:20.001Z');
+});

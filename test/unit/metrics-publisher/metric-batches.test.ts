@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { inMessages } from '../../../src/metrics-publisher/metric-batches.ts';
+import { PublishMetrics } from '../../../src/wire/messages.ts';
+
+test('few metrics are one message, none are none', () => {
+  const metrics = [{ name: 'a', value: '1' }];
+  assert.deepEqual([...inMessages(metrics)], [metrics]);
+  assert.deepEqual([...inMessages([])], []);
+});
+
+test('many metrics are cut into messages of a quarter MiB, in order', () => {
+  const metrics = Array.from({ length: 10_000 }, (_, index) => ({
+    name: `__emit-count/ä${'x'.repeat(80)}${index}`,
+    value: String(index),
+  }));
+  const messages = [...inMessages(metrics)];
+  assert.ok(messages.length > 1);
+  assert.deepEqual(messages.flat(), metrics);
+  for (const message of messages) {
+    const value = PublishMetrics.create({ metrics: [...message] });
+    assert.ok(PublishMetrics.encode(value).length <= 256 * 1024);
+  }
+});
+
+test('a name beyond any message travels alone', () => {
+  const huge = { name: 'x'.repeat(300_000), value: '1' };
+  const small = { name: 'a', value: '1' };
+  assert.deepEqual([...inMessages([small, huge, small])], [[small], [huge], [small]]);
+});

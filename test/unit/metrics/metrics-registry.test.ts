@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MetricsRegistry } from '../../../src/metrics/metrics-registry.ts';
+
+function collected(registry: MetricsRegistry): Record<string, string> {
+  return Object.fromEntries(registry.collect().map(({ name, value }) => [name, value]));
+}
+
+test('each count is handed out once', () => {
+  const registry = new MetricsRegistry();
+  const emitted = registry.counter('__emit-count/default');
+  emitted.value += 2;
+  emitted.add(3);
+  assert.deepEqual(collected(registry), { '__emit-count/default': '5' });
+  assert.deepEqual(collected(registry), { '__emit-count/default': '0' });
+  emitted.add(1);
+  assert.deepEqual(collected(registry), { '__emit-count/default': '1' });
+});
+
+test('one name is one counter', () => {
+  const registry = new MetricsRegistry();
+  registry.counter('a').add(1);
+  registry.counter('a').add(1);
+  assert.deepEqual(collected(registry), { a: '2' });
+});
+
+test('a mean starts again after each collection and is absent without observations', () => {
+  const registry = new MetricsRegistry();
+  const latency = registry.mean('latency');
+  assert.deepEqual(collected(registry), {});
+  latency.observe(1);
+  latency.observe(2);
+  assert.deepEqual(collected(registry), { latency: '1.5' });
+  assert.deepEqual(collected(registry), {});
+  assert.equal(registry.mean('latency'), latency);
+});
+
+test('a gauge is read at the moment of collection, and the newest reader wins', () => {
+  const registry = new MetricsRegistry();
+  let queued = 1;
+  registry.gauge('queued', () => queued);
+  queued = 7;
+  assert.deepEqual(collected(registry), { queued: '7' });
+  registry.gauge('queued', () => 0);
+  assert.deepEqual(collected(registry), { queued: '0' });
+});
+
+test('counts and means move from one registry to another, each once', () => {
+  const task = new MetricsRegistry();
+  const gateway = new MetricsRegistry();
+  task.counter('idle');
+  task.counter('emitted').add(2);
+  task.mean('latency').observe(4);
+  gateway.absorb(task.drain());
+  assert.deepEqual(task.drain(), { counters: [], means: [] });
+  task.mean('latency').observe(1);
+  gateway.absorb(task.drain());
+  assert.deepEqual(collected(gateway), { emitted: '2', latency: '2.5' });
+});

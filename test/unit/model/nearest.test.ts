@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { didYouMean, nearest } from '../../../src/model/nearest.ts';
+
+const NAMES = ['sentences', 'split', 'count'];
+
+const CASES: readonly (readonly [string, string | undefined])[] = [
+  ['split', 'split'],
+  ['splitt', 'split'],
+  ['plit', 'split'],
+  ['spilt', undefined], // Two letters of five differ.
+  ['sentence', 'sentences'],
+  ['centenzes', 'sentences'],
+  ['c', undefined],
+  ['', undefined],
+  ['a'.repeat(129), undefined],
+];
+
+for (const [word, expected] of CASES) {
+  test(`'${word.slice(0, 10)}' is taken for ${expected ?? 'nothing'}`, () => {
+    assert.equal(nearest(word, NAMES), expected);
+  });
+}
+
+test('the closest of several wins', () => {
+  assert.equal(nearest('counter', ['country', 'counters', 'count']), 'counters');
+});
+
+test('a question is asked only when there is something to ask', () => {
+  assert.equal(didYouMean('splitt', NAMES), "; did you mean 'split'?");
+  assert.equal(didYouMean('bolt', []), '');
+});

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EngineError } from '../../../src/base/errors.ts';
+import {
+  configProblems,
+  nearestKnownKey,
+  parseSetting,
+  SETTING_KEYS,
+  SETTINGS,
+  type SettingKey,
+  Settings,
+  settingConflicts,
+} from '../../../src/model/settings.ts';
+
+function config(entries: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
+  return new Map(Object.entries(entries));
+}
+
+test('a setting that nobody gave has its default', () => {
+  const settings = new Settings();
+  assert.equal(settings.get('topology.stmgrs'), 1);
+  assert.equal(settings.get('topology.enable.message.timeouts'), true);
+  assert.equal(settings.get('topology.reliability.mode'), 'ATMOST_ONCE');
+  assert.equal(settings.get('topology.container.ram'), undefined);
+});
+
+test('every default is a value that could have been written', () => {
+  for (const key of SETTING_KEYS) {
+    const { type, default: value } = SETTINGS[key];
+    if (value !== undefined) assert.equal(type.parse(String(value)), value, key);
+  }
+});
+
+test('the last layer that has a key wins, and keys of users pass as text', () => {
+  const settings = new Settings(
+    config({ 'topology.stmgrs': '2', 'words.file': 'a.txt', 'topology.debug': 'true' }),
+    config({ 'topology.stmgrs': '3' }),
+  );
+  assert.equal(settings.get('topology.stmgrs'), 3);
+  assert.equal(settings.get('topology.debug'), true);
+  assert.equal(settings.text('words.file'), 'a.txt');
+  assert.equal(settings.text('words.folder'), undefined);
+});
+
+test('a layer that changes later is read as it is then', () => {
+  const layer = new Map<string, string>();
+  const settings = new Settings(layer);
+  layer.set('topology.stmgrs', '4');
+  assert.equal(settings.get('topology.stmgrs'), 4);
+});
+
+const WRONG: readonly (readonly [SettingKey, string, string])[] = [
+  ['topology.stmgrs', 'x', "topology.stmgrs: expected a whole number from 1, got 'x'"],
+  ['topology.stmgrs', '0', "topology.stmgrs: expected a whole number from 1, got '0'"],
+  ['topology.stmgrs', '', "topology.stmgrs: expected a whole number from 1, got ''"],
+  ['topology.stmgrs', '1.5', "topology.stmgrs: expected a whole number from 1, got '1.5'"],
+  ['topology.stmgrs', '0x10', "topology.stmgrs: expected a whole number from 1, got '0x10'"],
+  [
+    'topology.key.groups',
+    '65537',
+    "topology.key.groups: expected a whole number from 1 to 65536, got '65537'",
+  ],
+  ['topology.debug', 'yes', "topology.debug: expected 'true' or 'false', got 'yes'"],
+  [
+    'topology.reliability.mode',
+    'ATLEAST_ONCE',
+    "topology.reliability.mode: expected 'ATMOST_ONCE', got 'ATLEAST_ONCE'",
+  ],
+  [
+    'topology.container.cpu',
+    'Infinity',
+    "topology.container.cpu: expected a number from 0, got 'Infinity'",
+  ],
+  [
+    'topology.component.rammap',
+    'a:1,a:2',
+    "topology.component.rammap: expected 'component:value' pairs joined by commas, " +
+      "each value a whole number from 1, got 'a:1,a:2'",
+  ],
+];
+
+for (const [key, text, message] of WRONG) {
+  test(`${key} refuses '${text}'`, () => {
+    const expected = { code: 'INVALID_CONFIG', domain: 'user', message };
+    assert.throws(() => new Settings(config({ [key]: text })).get(key), expected);
+    assert.throws(() => parseSetting(key, text), EngineError);
+    assert.deepEqual(configProblems(config({ [key]: text })), [message]);
+  });
+}
+
+test('a wrong text is shown on one line and cut', () => {
+  const text = `a\n\u0000b${'x'.repeat(10_240)}`;
+  const [problem = ''] = configProblems(config({ 'topology.stmgrs': text }));
+  assert.match(problem, /got 'a {2}bx+…'$/);
+  assert.ok(problem.length < 200);
+});
+
+test('maps by component are read with spaces around their parts', () => {
+  const settings = new Settings(
+    config({ 'topology.component.cpumap': 'split:1.5, count : .5', 'topology.container.cpu': '2' }),
+  );
+  const expected = new Map([
+    ['split', 1.5],
+    ['count', 0.5],
+  ]);
+  assert.deepEqual(settings.get('topology.component.cpumap'), expected);
+  assert.equal(settings.get('topology.container.cpu'), 2);
+});
+
+test('waits stay below what a timer can hold', () => {
+  const key = 'heron.shutdown.grace.ms';
+  assert.equal(new Settings(config({ [key]: '2147483647' })).get(key), 2_147_483_647);
+  assert.throws(() => new Settings(config({ [key]: '2147483648' })).get(key), EngineError);
+});
+
+test('settings that cannot both hold are named', () => {
+  assert.deepEqual(settingConflicts(config({})), []);
+  const tuple = { 'heron.instance.set.data.tuple.size.bytes': String(10 * 1024 * 1024) };
+  assert.match(settingConflicts(config(tuple))[0] ?? '', /must fit into heron\.streammgr\.network/);
+  const roomier = { ...tuple, 'heron.streammgr.network.options.maximum.packet.mb': '11' };
+  assert.deepEqual(settingConflicts(config(roomier)), []);
+  const backoff = { 'heron.executor.restart.backoff.min.ms': '20000' };
+  assert.match(settingConflicts(config(backoff))[0] ?? '', /20000 is above .* which is 10000/);
+  // A wrong text has been reported by others.
+  assert.deepEqual(settingConflicts(config({ ...backoff, 'topology.stmgrs': 'x' })), []);
+});
+
+test('a slip of the pen in a key of ours is found, a key of the user is left alone', () => {
+  assert.equal(nearestKnownKey('topology.stmgr'), 'topology.stmgrs');
+  assert.equal(nearestKnownKey('heron.shutdown.grase.ms'), 'heron.shutdown.grace.ms');
+  assert.equal(nearestKnownKey('topology.stmgrs'), undefined);
+  assert.equal(nearestKnownKey('my.topology.stmgrs'), undefined);
+  assert.equal(nearestKnownKey('topology.bolts.window.sliding.interval.count'), undefined);
+  assert.equal(nearestKnownKey(`topology.${'x'.repeat(10_240)}`), undefined);
+});

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertDefined } from '../../../src/base/assert.ts';
+import { componentName, containerId, taskId } from '../../../src/base/ids.ts';
+import type { ContainerPlan, InstancePlan, PackingPlan } from '../../../src/model/packing-plan.ts';
+import { validatePackingPlan } from '../../../src/model/validate-packing-plan.ts';
+import { packRoundRobin } from '../../../src/packing/round-robin.ts';
+import { aSpout, aTopology } from '../../support/topologies.ts';
+
+/** Tasks 1 and 3 in container 1, task 2 in container 2. */
+const topology = aTopology([aSpout('a', { parallelism: 2 }), aSpout('b')], {
+  'topology.stmgrs': '2',
+});
+const plan = packRoundRobin(topology).plan;
+
+function withContainer(position: number, change: Partial<ContainerPlan>): PackingPlan {
+  const containers = plan.containers.map((container, i) =>
+    i === position ? { ...container, ...change } : container,
+  );
+  return { ...plan, containers };
+}
+
+function withFirstTask(change: Partial<InstancePlan>): PackingPlan {
+  const [first, ...others] = plan.containers[0]?.instances ?? [];
+  const changed = { ...assertDefined(first, 'container 1 has two tasks'), ...change };
+  return withContainer(0, { instances: [changed, ...others] });
+}
+
+function problems(changed: PackingPlan): readonly string[] {
+  return validatePackingPlan(changed, topology.components);
+}
+
+test('a plan that was packed for its topology has no problems', () => {
+  assert.deepEqual(problems(plan), []);
+});
+
+test('a plan without containers', () => {
+  assert.deepEqual(problems({ ...plan, containers: [] }), [
+    'there is no container',
+    "component 'a' has 0 tasks, its parallelism is 2",
+    "component 'b' has 0 tasks, its parallelism is 1",
+  ]);
+});
+
+test('container ids', () => {
+  assert.deepEqual(problems(withContainer(1, { id: containerId(1) })), [
+    'container 1 is there twice',
+  ]);
+  assert.deepEqual(problems(withContainer(0, { id: containerId(0) })), [
+    'container 0: ids of containers are whole numbers from 1',
+  ]);
+});
+
+test('an empty container', () => {
+  assert.deepEqual(problems(withContainer(1, { instances: [] })), [
+    'container 2 has no instance',
+    "component 'a' has 1 tasks, its parallelism is 2",
+  ]);
+});
+
+test('task ids', () => {
+  assert.deepEqual(problems(withFirstTask({ task: taskId(2) })), ['task 2 is there twice']);
+  assert.deepEqual(problems(withFirstTask({ task: taskId(0) })), [
+    'container 1: task 0 is not a whole number from 1',
+  ]);
+});
+
+test('components', () => {
+  assert.deepEqual(problems(withFirstTask({ component: componentName('x') })), [
+    "component 'x' is not in the topology",
+    "component 'a' has 1 tasks, its parallelism is 2",
+  ]);
+  assert.deepEqual(problems(withFirstTask({ componentIndex: 1 })), [
+    "component 'a': its tasks are not counted from 0 on",
+  ]);
+});
+
+test('resources', () => {
+  const tight = { cpuCores: 2, ramBytes: 1, diskBytes: 2 ** 31 };
+  assert.deepEqual(problems(withContainer(0, { required: tight })), [
+    'container 1: its instances need 2147483648 bytes of memory, it has 1',
+  ]);
+});
+
+test('shares of a core that add up to a little more than the whole by rounding', () => {
+  const resource = { cpuCores: 0.1, ramBytes: 1, diskBytes: 1 };
+  const [first] = plan.containers;
+  const instances = (first?.instances ?? []).map((instance) => ({ ...instance, resource }));
+  const third = {
+    ...assertDefined(instances[0], 'there are two'),
+    componentIndex: 2,
+    task: taskId(4),
+  };
+  assert.ok(0.1 + 0.1 + 0.1 > 0.3);
+  const packed = withContainer(0, {
+    instances: [...instances, third],
+    required: { cpuCores: 0.3, ramBytes: 3, diskBytes: 3 },
+  });
+  const components = [aSpout('a', { parallelism: 3 }), aSpout('b')];
+  assert.deepEqual(validatePackingPlan(packed, components), []);
+});

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createSeededRandom } from '../../../src/base/random.ts';
+import type { Component } from '../../../src/model/logical-topology.ts';
+import { PlanIndex } from '../../../src/model/plan-index.ts';
+import { Destinations } from '../../../src/routing/destinations.ts';
+import { StreamRouter } from '../../../src/routing/stream-router.ts';
+import { aPlanOf } from '../../support/planned-tasks.ts';
+import { aBolt, anInput, anOutput, aSpout, aTopology } from '../../support/topologies.ts';
+import { aTuple, headerOf, openTuple, type TestTuple } from '../../support/tuple-sets.ts';
+
+function aRouter(components: readonly Component[], tasks: Parameters<typeof aPlanOf>[1][]) {
+  const plan = new PlanIndex(aPlanOf(aTopology(components), ...tasks));
+  return new StreamRouter(plan, { keyGroups: 16, random: createSeededRandom(1) });
+}
+
+function routed(router: StreamRouter, tuple: TestTuple, stream = 'default') {
+  const into = new Destinations();
+  const unknown = router.streamOf(headerOf('word', stream))?.route(openTuple(tuple), into);
+  return { tasks: [...into.tasks.subarray(0, into.count)], unknown };
+}
+
+const word = aSpout('word', {
+  outputs: [anOutput(['word']), anOutput(['word', 'size'], 'sizes')],
+});
+
+describe('StreamRouter', () => {
+  it('serves the consumers in the order of the topology', () => {
+    const router = aRouter(
+      [
+        word,
+        aBolt('all', [anInput('word', { kind: 'all' })]),
+        aBolt('one', [anInput('word', { kind: 'global' }), anInput('word', { kind: 'all' })]),
+      ],
+      [
+        ['word', 1],
+        ['one', 1],
+        ['all', 2],
+        ['one', 2],
+        ['all', 1],
+      ],
+    );
+    assert.deepEqual(routed(router, aTuple('x')), { tasks: [3, 5, 2, 2, 4], unknown: 0 });
+  });
+
+  it('knows streams apart, and those that nobody reads', () => {
+    const router = aRouter(
+      [word, aBolt('sizes', [anInput('word', { kind: 'all' }, 'sizes')])],
+      [
+        ['word', 1],
+        ['sizes', 1],
+      ],
+    );
+    assert.deepEqual(routed(router, aTuple('x', 1), 'sizes').tasks, [2]);
+    assert.equal(router.streamOf(headerOf('word')), undefined);
+    assert.equal(router.streamOf(headerOf('word', 'undeclared')), undefined);
+    assert.equal(router.streamOf(headerOf('stranger')), undefined);
+  });
+
+  it('takes none as shuffle', () => {
+    const router = aRouter(
+      [word, aBolt('any', [anInput('word', { kind: 'none' })])],
+      [
+        ['word', 1],
+        ['any', 1],
+        ['any', 1],
+      ],
+    );
+    const first = routed(router, aTuple('x')).tasks;
+    const second = routed(router, aTuple('x')).tasks;
+    assert.deepEqual([...first, ...second].toSorted(), [2, 3]);
+  });
+
+  for (const kind of ['direct', 'custom'] as const) {
+    it(`leaves a ${kind} grouping to the emitting instance`, () => {
+      const router = aRouter(
+        [
+          { ...word, language: 'python' },
+          aBolt('told', [anInput('word', { kind })]),
+          aBolt('all', [anInput('word', { kind: 'all' })]),
+        ],
+        [
+          ['word', 1],
+          ['told', 1],
+          ['told', 2],
+          ['all', 1],
+        ],
+      );
+      const tuple = { ...aTuple('x'), destinations: [3, 99, -5, 3] };
+      assert.deepEqual(routed(router, tuple), { tasks: [4, 3, 3], unknown: 2 });
+    });
+  }
+
+  it("hashes a foreign producer's fields by Heron's rule and its own by key groups", () => {
+    const bolts = [aBolt('count', [anInput('word', { kind: 'fields', fields: ['word'] })])];
+    const tasks: Parameters<typeof aPlanOf>[1][] = [
+      ['word', 1],
+      ...Array.from({ length: 8 }, () => ['count', 1] as const),
+    ];
+    const own = aRouter([word, ...bolts], tasks);
+    const foreign = aRouter([{ ...word, language: 'java' }, ...bolts], tasks);
+    const javaHello = Buffer.concat([Buffer.from('aced0005740005', 'hex'), Buffer.from('hello')]);
+    // 100264140, the remainder of Java's "hello", is 4 modulo 8: the fifth of tasks 2 to 9.
+    assert.deepEqual(routed(foreign, { values: [javaHello] }).tasks, [6]);
+    const owners = new Set(
+      Array.from({ length: 200 }, (_, index) => routed(own, aTuple(`w${index}`)).tasks[0]),
+    );
+    assert.equal(owners.size, 8);
+  });
+});

@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type EngineError, environmentError } from '../../../src/base/errors.ts';
+import { epoch } from '../../../src/base/ids.ts';
+import { silentLogger } from '../../../src/base/logger.ts';
+import { createSeededRandom } from '../../../src/base/random.ts';
+import type { StreamManagerAddress } from '../../../src/model/physical-plan.ts';
+import {
+  MemoryStateManager,
+  MemoryStateTree,
+} from '../../../src/state-manager/memory/memory-state-manager.ts';
+import { paths } from '../../../src/state-manager/paths.ts';
+import { PlanKeeper } from '../../../src/topology-master/plan-keeper.ts';
+import { expectedInstances } from '../../../src/topology-master/placement.ts';
+import { decodePhysicalPlan, type PhysicalPlanMessage } from '../../../src/wire/physical-plan.ts';
+import { encodeTopology, topologyToMessage } from '../../../src/wire/topology.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { aPackingPlan, anAddress } from '../../support/placements.ts';
+import { settled } from '../../support/settled.ts';
+import { aTopology } from '../../support/topologies.ts';
+
+const TOPOLOGY = aTopology();
+const PACKING = aPackingPlan([1, 1]);
+const PATH = paths.physicalPlan(TOPOLOGY.name);
+
+/** One incarnation of the master, as far as its plan goes. */
+class Incarnation {
+  readonly stateManager: MemoryStateManager;
+  readonly clock = new ManualClock();
+  readonly distributed: PhysicalPlanMessage[] = [];
+  readonly fenced: EngineError[] = [];
+  readonly keeper: PlanKeeper;
+
+  private constructor(stateManager: MemoryStateManager, masterEpoch: number) {
+    this.stateManager = stateManager;
+    this.keeper = new PlanKeeper({
+      stateManager,
+      clock: this.clock,
+      random: createSeededRandom(1),
+      logger: silentLogger,
+      topologyName: TOPOLOGY.name,
+      topologyId: TOPOLOGY.id,
+      masterEpoch: epoch(masterEpoch),
+      packing: PACKING,
+      submitted: topologyToMessage(TOPOLOGY),
+      onPlan: (plan) => this.distributed.push(plan),
+      onFenced: (error) => this.fenced.push(error),
+    });
+  }
+
+  static async start(tree: MemoryStateTree): Promise<Incarnation> {
+    const stateManager = new MemoryStateManager(tree);
+    await stateManager.write(paths.topology(TOPOLOGY.name), encodeTopology(TOPOLOGY));
+    const incarnation = new Incarnation(stateManager, await stateManager.nextEpoch(TOPOLOGY.id));
+    await incarnation.keeper.open();
+    return incarnation;
+  }
+
+  /** Returns the epoch of the plan in the answer. */
+  async register(address: StreamManagerAddress): Promise<number | undefined> {
+    const instances = expectedInstances(PACKING).filter(
+      (instance) => instance.streamManager === address.id,
+    );
+    const answer = this.keeper.register({ address, instances });
+    await settled();
+    return answer && Number(answer.epoch);
+  }
+
+  async stored() {
+    const bytes = await this.stateManager.read(PATH);
+    return bytes && decodePhysicalPlan(bytes);
+  }
+
+  get distributedEpochs(): number[] {
+    return this.distributed.map((plan) => Number(plan.epoch));
+  }
+}
+
+/** A master with the first plan in force; its epoch is 1, the plan's is 2. */
+async function running(tree = new MemoryStateTree()): Promise<Incarnation> {
+  const master = await Incarnation.start(tree);
+  await master.register(anAddress(1));
+  await master.register(anAddress(2));
+  return master;
+}
+
+test('the first plan is stored and distributed when all are there', async () => {
+  const master = await Incarnation.start(new MemoryStateTree());
+  assert.equal(await master.register(anAddress(1)), undefined);
+  assert.equal(await master.stored(), undefined);
+  assert.deepEqual(master.keeper.absent, ['stmgr-2']);
+  await master.register(anAddress(2));
+  assert.deepEqual(master.distributedEpochs, [2]);
+  const stored = await master.stored();
+  assert.deepEqual(stored, master.keeper.current);
+  assert.equal(stored?.topology.state, 'RUNNING');
+  assert.deepEqual(stored?.streamManagers, [anAddress(1), anAddress(2)]);
+  assert.equal(master.keeper.firstPlanAtMs, master.clock.wallNow());
+});
+
+test('registering again as before changes nothing and gives the plan at once', async () => {
+  const master = await running();
+  master.keeper.unregister(anAddress(1).id);
+  assert.equal(master.keeper.planBytes(), undefined);
+  assert.equal(await master.register(anAddress(1)), 2);
+  assert.deepEqual(master.distributedEpochs, [2]);
+  assert.deepEqual(master.keeper.planBytes(), await master.stateManager.read(PATH));
+});
+
+test('a restarted master moves nothing', async () => {
+  const tree = new MemoryStateTree();
+  const old = await running(tree);
+  const before = await old.stored();
+  await old.keeper.setState('PAUSED');
+  const next = await Incarnation.start(tree);
+  assert.equal(next.keeper.state, 'PAUSED');
+  assert.equal(await next.register(anAddress(2)), 3);
+  assert.equal(await next.register(anAddress(1)), 3);
+  assert.deepEqual(next.distributedEpochs, []);
+  const after = await next.stored();
+  assert.deepEqual(after?.streamManagers, before?.streamManagers);
+  assert.deepEqual(after?.instances, before?.instances);
+});
+
+test('a changed address makes a new plan with a greater epoch', async () => {
+  const master = await running();
+  const moved = anAddress(2, { dataPort: 9, pid: 9 });
+  assert.equal(await master.register(moved), undefined);
+  assert.deepEqual(master.distributedEpochs, [2, 3]);
+  assert.deepEqual((await master.stored())?.streamManagers, [anAddress(1), moved]);
+  assert.deepEqual(
+    master.keeper.replaced.map((incident) => incident.process),
+    ['stmgr-2'],
+  );
+});
+
+test('a state is stored before it is distributed, and the same again is nothing', async () => {
+  const master = await running();
+  await master.keeper.setState('PAUSED');
+  assert.equal((await master.stored())?.topology.state, 'PAUSED');
+  assert.deepEqual(master.distributedEpochs, [2, 3]);
+  await master.keeper.setState('PAUSED');
+  assert.deepEqual(master.distributedEpochs, [2, 3]);
+  await master.keeper.setState('RUNNING');
+  assert.equal(master.keeper.state, 'RUNNING');
+});
+
+test('before the first plan there is no state to change', async () => {
+  const master = await Incarnation.start(new MemoryStateTree());
+  await assert.rejects(master.keeper.setState('PAUSED'), { code: 'TOPOLOGY_NOT_READY' });
+});
+
+test('a plan that cannot be stored is not distributed, and is tried again', async () => {
+  const master = await running();
+  const replace = master.stateManager.replace.bind(master.stateManager);
+  const refuse = () => Promise.reject(environmentError('STATE_UNAVAILABLE', 'away'));
+  master.stateManager.replace = refuse;
+  await master.register(anAddress(2, { pid: 9 }));
+  await assert.rejects(master.keeper.setState('PAUSED'), { code: 'STATE_UNAVAILABLE' });
+  assert.deepEqual(master.distributedEpochs, [2]);
+  assert.equal(master.keeper.state, 'RUNNING');
+  master.stateManager.replace = replace;
+  master.clock.advance(5_000);
+  await settled();
+  assert.equal(master.distributed.length, 2);
+  assert.deepEqual(await master.stored(), master.keeper.current);
+});
+
+test('a write whose answer was lost counts, at once or later', async () => {
+  const master = await running();
+  const replace = master.stateManager.replace.bind(master.stateManager);
+  master.stateManager.replace = async (...args) => {
+    master.stateManager.replace = replace;
+    await replace(...args);
+    throw environmentError('STATE_UNAVAILABLE', 'the connection broke');
+  };
+  await assert.rejects(master.keeper.setState('PAUSED'));
+  await master.keeper.setState('PAUSED');
+  assert.equal((await master.stored())?.topology.state, 'PAUSED');
+  assert.deepEqual(await master.stored(), master.keeper.current);
+  assert.deepEqual(master.fenced, []);
+});
+
+test('a master that slept through its successor’s plan ends', async () => {
+  const tree = new MemoryStateTree();
+  const old = await running(tree);
+  const next = await Incarnation.start(tree);
+  await next.register(anAddress(1, { pid: 9 }));
+  const stored = await next.stored();
+  await assert.rejects(old.keeper.setState('PAUSED'), { code: 'STALE_EPOCH' });
+  assert.deepEqual(
+    old.fenced.map((error) => error.code),
+    ['STALE_EPOCH'],
+  );
+  assert.deepEqual(await next.stored(), stored);
+});
+
+test('a vanished plan is stored again, unless the topology is being removed', async () => {
+  const master = await running();
+  await master.stateManager.delete(PATH);
+  await assert.rejects(master.keeper.setState('PAUSED'), { code: 'STATE_CONFLICT' });
+  await master.keeper.setState('PAUSED');
+  assert.equal((await master.stored())?.topology.state, 'PAUSED');
+  await master.stateManager.delete(PATH);
+  await master.stateManager.delete(paths.topology(TOPOLOGY.name));
+  await assert.rejects(master.keeper.setState('RUNNING'), { code: 'TOPOLOGY_NOT_FOUND' });
+  assert.equal(await master.stored(), undefined);
+});
+
+test('a plan that cannot be read is made again from registrations', async () => {
+  const tree = new MemoryStateTree();
+  await new MemoryStateManager(tree).write(PATH, Buffer.from('truncated'));
+  const master = await running(tree);
+  assert.deepEqual(await master.stored(), master.keeper.current);
+  assert.equal(master.keeper.state, 'RUNNING');
+});
+
+test('after close no change begins', async () => {
+  const master = await running();
+  await master.keeper.close();
+  await assert.rejects(master.keeper.setState('PAUSED'), { code: 'CONNECTION_CLOSED' });
+  assert.equal(master.clock.pendingTimers, 0);
+});
