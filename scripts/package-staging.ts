@@ -3,11 +3,11 @@
   dist/, and a package.json that knows nothing of the repository.
 */
 
-import { cp, glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { mustPass, root, run, runTool } from './tools.ts';
 
-const STAGING = join(root, '.staging');
 const COPIED = ['README.md', 'CHANGELOG.md', 'LICENSE', 'NOTICE', 'bin'];
 /** What of the repository's package.json is about the package. */
 const KEPT_KEYS = [
@@ -27,22 +27,33 @@ type Description = Readonly<Record<string, unknown>>;
 
 /** Packs the package into the given folder and returns the file. */
 export async function pack(into: string): Promise<string> {
-  await rm(STAGING, { recursive: true, force: true });
-  await mustPass('compiling', runTool('tsc', ['--project', 'tsconfig.package.json']));
-  await copyGenerated();
-  for (const name of COPIED) await cp(join(root, name), join(STAGING, name), { recursive: true });
+  const staging = await mkdtemp(join(tmpdir(), 'heron-staging-'));
+  try {
+    const { name, version } = await stage(staging);
+    const args = ['pack', '--ignore-scripts', '--pack-destination', into];
+    await mustPass('npm pack', run('npm', args, staging));
+    return join(into, `${String(name)}-${String(version)}.tgz`);
+  } finally {
+    await rm(staging, { recursive: true, force: true });
+  }
+}
+
+async function stage(staging: string): Promise<Description> {
+  const dist = join(staging, 'dist');
+  const compile = ['--project', 'tsconfig.package.json', '--outDir', dist];
+  await mustPass('compiling', runTool('tsc', compile));
+  await copyGenerated(dist);
+  for (const name of COPIED) await cp(join(root, name), join(staging, name), { recursive: true });
   const source = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Description;
   const description = packageDescription(source);
-  await writeFile(join(STAGING, 'package.json'), `${JSON.stringify(description, undefined, 2)}\n`);
-  const args = ['pack', '--ignore-scripts', '--pack-destination', into];
-  await mustPass('npm pack', run('npm', args, STAGING));
-  return join(into, `${String(source['name'])}-${String(source['version'])}.tgz`);
+  await writeFile(join(staging, 'package.json'), `${JSON.stringify(description, undefined, 2)}\n`);
+  return description;
 }
 
 /** The generated messages are JavaScript already, with declarations beside them. */
-async function copyGenerated(): Promise<void> {
+async function copyGenerated(dist: string): Promise<void> {
   for await (const file of glob('src/**/*.{js,d.ts}', { cwd: root })) {
-    const target = join(STAGING, 'dist', file.slice('src/'.length));
+    const target = join(dist, file.slice('src/'.length));
     await mkdir(dirname(target), { recursive: true });
     await cp(join(root, file), target);
   }

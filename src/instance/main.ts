@@ -3,24 +3,12 @@
   gateway; thread-channel.ts tells what they say to each other.
 */
 
-import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
-import { systemClock } from '../base/clock.ts';
-import { entryFile } from '../base/entry.ts';
+import { AssertionError } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import { EXIT, type ExitCode, exitCodeOf } from '../base/exit-codes.ts';
-import { openLogger } from '../base/log-file.ts';
-import { AssertionError, assertDefined } from '../base/assert.ts';
-import { type ProcessContext, type ProcessOptions, runProcess } from '../base/process-main.ts';
-import { loadTopologyModule } from '../package/load-module.ts';
-import { type InstanceIdentity, parseInstanceIdentity } from './instance-identity.ts';
-import { Task } from './task/task.ts';
-import type { GatewayStart, ToGateway, ToTask } from './thread-channel.ts';
-
-const BYTES_PER_MB = 1024 * 1024;
-/** The settings are not known yet when the log is opened; these are their defaults. */
-const LOG_BYTES_MAX = 10 * BYTES_PER_MB;
-const LOG_FILES_MAX = 5;
+import { type ProcessOptions, runProcess } from '../base/process-main.ts';
+import { parseInstanceIdentity } from './instance-identity.ts';
+import { InstanceProcess } from './instance-process.ts';
 
 const options: ProcessOptions = {
   name: 'heron-instance',
@@ -31,64 +19,8 @@ const options: ProcessOptions = {
 
 runProcess(options, (context) => {
   const identity = parseInstanceIdentity(process.argv.slice(2));
-  new Instance(identity, context).start();
+  new InstanceProcess(identity, context).start();
 });
-
-class Instance {
-  readonly #context: ProcessContext;
-  readonly #gateway: Worker;
-  readonly #task: Task;
-  readonly #closed = Promise.withResolvers<void>();
-  readonly #logger;
-
-  constructor(identity: InstanceIdentity, context: ProcessContext) {
-    this.#context = context;
-    this.#logger = openLogger({
-      file: `${identity.logDirectory}/${identity.instance}.log`,
-      level: 'info',
-      name: identity.instance,
-      clock: systemClock,
-      maxBytes: LOG_BYTES_MAX,
-      filesMax: LOG_FILES_MAX,
-    });
-    context.logTo(this.#logger);
-    const start: GatewayStart = { identity, token: process.env['HERON_TOKEN'] ?? '' };
-    this.#gateway = new Worker(entryFile('instance/gateway/main'), { workerData: start });
-    this.#task = new Task({
-      identity,
-      clock: systemClock,
-      logger: this.#logger,
-      send: (message) => this.#send(message),
-      load: async ({ name, config, module }) => {
-        const { file, arguments: args } = assertDefined(module, 'our topologies have a module');
-        return loadTopologyModule(join(process.cwd(), file), { name, args, config });
-      },
-      onFailed: (error) => context.fail(error),
-      onDone: () => this.#handleDone(),
-    });
-  }
-
-  start(): void {
-    this.#gateway.on('message', (message: ToTask) => this.#task.handle(message));
-    this.#gateway.on('error', (error) => this.#context.fail(error));
-    this.#gateway.on('exit', () => this.#closed.resolve());
-    this.#context.onShutdown(async (reason) => {
-      // A task that failed has told the gateway so, which then closes by itself.
-      if (reason !== 'failed') this.#send({ kind: 'stop' });
-      await this.#closed.promise;
-      await this.#gateway.terminate();
-    });
-  }
-
-  #send(message: ToGateway): void {
-    this.#gateway.postMessage(message);
-  }
-
-  #handleDone(): void {
-    this.#closed.resolve();
-    this.#context.stop();
-  }
-}
 
 /** What is neither ours nor the environment's comes from the user's code. */
 function instanceExitCode(error: unknown): ExitCode {

@@ -27,7 +27,9 @@ export const tcpNetwork: Network = {
   listen(address, onStream) {
     return new Promise((resolve, reject) => {
       const server = createServer(SOCKET_OPTIONS, (socket) => onStream(new TcpStream(socket)));
-      server.once('error', (cause) => reject(listenError(address, cause)));
+      // Stays on: an accept that fails later (too many open files) concerns one peer, which dials
+      // again.
+      server.on('error', (cause) => reject(listenError(address, cause)));
       server.listen({ host: address.host, port: address.port, backlog: BACKLOG }, () => {
         const { port } = server.address() as AddressInfo;
         const listener: Listener = {

@@ -12,10 +12,15 @@ export const BUNDLE_MAP_FILE = `${BUNDLE_FILE}.map`;
 
 const ENTRY_EXTENSIONS = ['.ts', '.mts', '.js', '.mjs'];
 
-/** CommonJS packages call `require`, which an ES module does not have. */
-const BANNER =
-  "import { createRequire as __createRequire } from 'node:module';\n" +
-  'globalThis.require ??= __createRequire(import.meta.url);';
+/**
+ * CommonJS packages use these names, which an ES module does not have. As globals they do not collide
+ * with an author's own `const __dirname = …`.
+ */
+const BANNER = `
+import { createRequire as __createRequire } from 'node:module';
+globalThis.require ??= __createRequire(import.meta.url);
+globalThis.__filename ??= import.meta.filename;
+globalThis.__dirname ??= import.meta.dirname;`.trimStart();
 
 export interface Bundle {
   /** Sentences for the author: what may not work on another machine. */

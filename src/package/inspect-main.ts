@@ -24,6 +24,7 @@ async function inspect(request: InspectRequest): Promise<InspectAnswer> {
   try {
     const { topology } = await loadTopologyModule(request.file, {
       ...(request.name === undefined ? {} : { name: request.name }),
+      shownAs: request.shownAs,
       args: request.arguments,
       config: request.config,
     });
@@ -39,16 +40,15 @@ async function inspect(request: InspectRequest): Promise<InspectAnswer> {
   }
 }
 
-/** Code that the module started and nobody waits for. */
-function onEscapedError(error: unknown): void {
-  const failure = moduleFailed('the module failed while it was loaded', error);
-  answer({ kind: 'failed', error: toEnvelope(failure) });
-}
-
-process.on('uncaughtException', onEscapedError);
-process.on('unhandledRejection', onEscapedError);
 // Without its parent nobody wants the answer any more.
 process.on('disconnect', () => process.exit(EXIT.failure));
 process.once('message', (request: InspectRequest) => {
+  /** Code that the module started and nobody waits for. */
+  const onEscapedError = (error: unknown): void => {
+    const failure = moduleFailed(`the module ${request.shownAs} failed while it was loaded`, error);
+    answer({ kind: 'failed', error: toEnvelope(failure) });
+  };
+  process.on('uncaughtException', onEscapedError);
+  process.on('unhandledRejection', onEscapedError);
   void inspect(request).then(answer);
 });

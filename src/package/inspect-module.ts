@@ -41,7 +41,7 @@ export function inspectModule(
   });
   child.once('error', (cause) => {
     limit.cancel();
-    const text = `cannot start a process to load ${request.file}: ${messageOf(cause)}`;
+    const text = `cannot start a process to load ${request.shownAs}: ${messageOf(cause)}`;
     reject(environmentError('PROCESS_FAILED', text, { cause }));
   });
   // Comes after the last message, and when the process is gone.
@@ -49,8 +49,8 @@ export function inspectModule(
     limit.cancel();
     if (answer?.kind === 'topology') resolve(answer.definition);
     else if (answer?.kind === 'failed') reject(fromEnvelope(answer.error));
-    else if (isLate) reject(lateError(request.file, limitMs));
-    else reject(userError('MODULE_FAILED', endingOf(request.file, code, signal)));
+    else if (isLate) reject(lateError(request.shownAs, limitMs));
+    else reject(userError('MODULE_FAILED', endingOf(request.shownAs, code, signal)));
   });
   child.send(request, () => {}); // A child that is gone already says so by its end.
   return promise;

@@ -8,6 +8,8 @@ import type { TopologyState } from '../model/logical-topology.ts';
 
 export interface InspectRequest {
   readonly file: string;
+  /** The author's file, which errors name. */
+  readonly shownAs: string;
   /** Wins over the module's own name. */
   readonly name: string | undefined;
   readonly arguments: readonly string[];

@@ -10,6 +10,11 @@ import {
 import { EngineError, userError } from '../base/errors.ts';
 import { moduleFailed } from './module-error.ts';
 
+export interface LoadOptions extends BuildOptions {
+  /** The path that errors name: the author's file, where the module is a bundle made of it. */
+  readonly shownAs?: string;
+}
+
 /**
  * Imports a topology module and builds the topology that it defines. Used at submit and again by every
  * instance (R2), with the same arguments.
@@ -20,16 +25,17 @@ import { moduleFailed } from './module-error.ts';
  */
 export async function loadTopologyModule(
   file: string,
-  options: BuildOptions = {},
+  { shownAs, ...options }: LoadOptions = {},
 ): Promise<BuiltTopology> {
   const path = resolve(file);
+  const shown = shownAs ?? path;
   await checkModuleFile(path);
-  const definition = definitionIn(path, await importModule(path));
+  const definition = definitionIn(shown, await importModule(path, shown));
   try {
     return definition.build(options);
   } catch (error) {
     if (error instanceof EngineError) throw error;
-    throw moduleFailed(`the function given to topology() in ${path} failed`, error);
+    throw moduleFailed(`the function given to topology() in ${shown} failed`, error);
   }
 }
 
@@ -46,36 +52,36 @@ export async function checkModuleFile(path: string): Promise<void> {
 
 type ModuleExports = Readonly<Record<string, unknown>>;
 
-async function importModule(path: string): Promise<ModuleExports> {
+async function importModule(path: string, shown: string): Promise<ModuleExports> {
   try {
     return (await import(pathToFileURL(path).href)) as ModuleExports;
   } catch (error) {
-    throw moduleFailed(`the module ${path} failed while it was loaded`, error);
+    throw moduleFailed(`the module ${shown} failed while it was loaded`, error);
   }
 }
 
 /** The default export wins; otherwise exactly one export must be a topology. */
-function definitionIn(path: string, exported: ModuleExports): TopologyDefinition {
+function definitionIn(shown: string, exported: ModuleExports): TopologyDefinition {
   const { default: byDefault } = exported;
   if (isTopologyDefinition(byDefault)) return byDefault;
   const found = Object.entries(exported).filter(([, value]) => isTopologyDefinition(value));
   const [only, ...others] = found;
   if (only !== undefined && others.length === 0) return only[1] as TopologyDefinition;
-  throw userError('MODULE_WITHOUT_TOPOLOGY', explain(path, Object.keys(exported), found));
+  throw userError('MODULE_WITHOUT_TOPOLOGY', explain(shown, Object.keys(exported), found));
 }
 
 function explain(
-  path: string,
+  shown: string,
   names: readonly string[],
   found: readonly (readonly [string, unknown])[],
 ): string {
   if (found.length > 1) {
     const several = found.map(([name]) => name).join(', ');
-    return `${path} exports several topologies (${several}); make the one to run its default export`;
+    return `${shown} exports several topologies (${several}); make the one to run its default export`;
   }
   const what = names.length === 0 ? 'exports nothing' : `exports ${names.join(', ')}`;
   return (
-    `${path} exports no topology, it ${what}; ` +
+    `${shown} exports no topology, it ${what}; ` +
     "write: export default topology('my-topology', (builder) => { … })"
   );
 }

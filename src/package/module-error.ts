@@ -1,4 +1,7 @@
+import { pathToFileURL } from 'node:url';
 import { type EngineError, messageOf, stackOf, userError } from '../base/errors.ts';
+
+const OWN_FOLDER = `${pathToFileURL(import.meta.dirname).href}/`;
 
 /**
  * The error for user code that failed while the engine loaded it: one line that says what happened,
@@ -11,10 +14,9 @@ export function moduleFailed(what: string, cause: unknown): EngineError {
   return error;
 }
 
-/** Node's frames below the user's say nothing to the author of a topology. */
+/** Frames of Node and of this folder, below the user's, say nothing to the author of a topology. */
 function userStackOf(cause: unknown): string {
-  return stackOf(cause)
-    .split('\n')
-    .filter((line) => !/^\s+at .*\bnode:internal\//.test(line))
-    .join('\n');
+  const isUsers = (line: string): boolean =>
+    !/^\s+at /.test(line) || !(line.includes('node:internal/') || line.includes(OWN_FOLDER));
+  return stackOf(cause).split('\n').filter(isUsers).join('\n');
 }

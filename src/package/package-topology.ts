@@ -74,6 +74,7 @@ function inspect(
 ): Promise<Uint8Array> {
   const inspected = {
     file: join(staging, BUNDLE_FILE),
+    shownAs: resolve(request.file),
     name: request.name,
     arguments: request.args ?? [],
     config: request.config ?? new Map(),

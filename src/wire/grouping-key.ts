@@ -1,19 +1,19 @@
 import { malformed } from './malformed.ts';
+import { BIGINT_EXTENSION, SIMPLE_ARRAY_DEPTH_MAX } from './values.ts';
 
 /*
   The hash of a grouping key, taken from the bytes of its value (encoding: values.ts).
 
   K1. Equal keys hash equally, however they are encoded: a number as an integer, a float32 or a float64;
       -0 as 0; one NaN; a length in more bytes than it needs.
-  K2. Keys are numbers, strings, booleans, bigints, bytes, null, and arrays of these. A number and a
-      bigint, and a string and bytes, are different keys. Other values are NOT_A_KEY.
+  K2. Keys are the values with one encoding (V2 in values.ts): numbers, strings, booleans, bigints, bytes,
+      null, and arrays of these. A number and a bigint, and a string and bytes, are different keys. Other
+      values are NOT_A_KEY.
   K3. The hash is the same in every version: keyed state is found again by it.
 */
 
 /** Returned for a value that cannot be a key; no hash has this value. */
 export const NOT_A_KEY: number = 2 ** 32;
-
-const ARRAY_DEPTH_MAX = 64;
 
 /** What kind of key the bytes are; the start of its hash. */
 const NUMBER = 1;
@@ -23,9 +23,6 @@ const BIGINT = 4;
 const BINARY = 5;
 const NULL = 6;
 const ARRAY = 7;
-
-/** msgpackr's extension for bigints beyond 64 bits. */
-const BIGINT_EXTENSION = 0x42;
 
 /** Hashes one value to a signed 32-bit number, or NOT_A_KEY. Throws PACKET_MALFORMED. */
 export function hashGroupingKey(bytes: Uint8Array, start: number, end: number): number {
@@ -106,7 +103,7 @@ class KeyWalk {
   }
 
   #hashArray(count: number, depth: number): number {
-    if (depth === ARRAY_DEPTH_MAX) return NOT_A_KEY;
+    if (depth === SIMPLE_ARRAY_DEPTH_MAX) return NOT_A_KEY;
     let hash = mix(ARRAY, count);
     for (let index = 0; index < count; index += 1) {
       const element = this.hashValue(depth + 1);

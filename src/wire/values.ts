@@ -11,7 +11,7 @@ import { packRichValue } from './rich-values.ts';
         string   0xa0 + length | 0xd9 length | 0xda length(2) | 0xdb length(4), then UTF-8
         integer  -32 to 63 in one byte | 0xcc u8 | 0xcd u16 | 0xce u32 | 0xd0 i8 | 0xd1 i16 | 0xd2 i32
         number   0xcb and 8 bytes, highest first: fractions, integers beyond 32 bits, -0, one NaN
-        bigint   0xd3 and 8 bytes signed | 0xcf and 8 bytes; beyond 64 bits see V3
+        bigint   0xd3 and 8 bytes signed | 0xcf and 8 bytes | 0xc7 length 0x42, then two's complement
         boolean  0xc2 false | 0xc3 true             null  0xc0
         bytes    0xc4 length | 0xc5 length(2) | 0xc6 length(4), then the bytes
         array    0x90 + count | 0xdc count(2) | 0xdd count(4), then its elements
@@ -26,8 +26,10 @@ const NOT_SIMPLE = -2;
 
 /** Strings up to here are written character by character: a call into the runtime costs more. */
 const SHORT_TEXT_MAX = 40;
-/** Deeper arrays are left to rich-values.ts, which also knows cycles. */
-const ARRAY_DEPTH_MAX = 16;
+/** Deeper arrays are left to rich-values.ts, which also knows cycles; they cannot be grouping keys. */
+export const SIMPLE_ARRAY_DEPTH_MAX = 16;
+/** msgpackr's number for bigints beyond 64 bits. */
+export const BIGINT_EXTENSION = 0x42;
 
 const eightBytes = new DataView(new ArrayBuffer(8));
 
@@ -186,13 +188,32 @@ function writeNegative(value: number, into: Uint8Array, at: number): number {
   return writeUint32(0xd2, value, into, at);
 }
 
-/** Signed where it fits, as msgpackr does it; larger ones take an extension of msgpackr. */
+/** Signed where it fits in 64 bits, as msgpackr does it. */
 function encodeBigint(value: bigint, into: Uint8Array, at: number, limit: number): number {
   const isSigned = BigInt.asIntN(64, value) === value;
-  if (!isSigned && BigInt.asUintN(64, value) !== value) return NOT_SIMPLE;
+  if (!isSigned && BigInt.asUintN(64, value) !== value) {
+    return encodeLargeBigint(value, into, at, limit);
+  }
   if (limit - at < 9) return -1;
   eightBytes.setBigInt64(0, value);
   return writeEightBytes(isSigned ? 0xd3 : 0xcf, into, at);
+}
+
+/** In msgpackr's extension for them: two's complement, highest byte first. */
+function encodeLargeBigint(value: bigint, into: Uint8Array, at: number, limit: number): number {
+  const flip = value < 0n ? 0xff : 0;
+  const digits = (value < 0n ? ~value : value).toString(16);
+  const length = (digits.length >>> 1) + 1; // At least one bit is left for the sign.
+  const headBytes = length < 0x100 ? 3 : length < 0x1_0000 ? 4 : 6;
+  if (headBytes + length > limit - at) return -1;
+  const start = writeLength(0xc7, length, into, at);
+  into[start] = BIGINT_EXTENSION;
+  const magnitude = digits.padStart(length * 2, '0');
+  for (let index = 0; index < length; index += 1) {
+    const byte = Number.parseInt(magnitude.slice(index * 2, index * 2 + 2), 16);
+    into[start + 1 + index] = byte ^ flip;
+  }
+  return start + 1 + length;
 }
 
 /** Writes a token and what stands in `eightBytes`. */
@@ -229,7 +250,7 @@ function encodeArray(
   depth: number,
 ): number {
   const { length } = values;
-  if (depth === ARRAY_DEPTH_MAX) return NOT_SIMPLE;
+  if (depth === SIMPLE_ARRAY_DEPTH_MAX) return NOT_SIMPLE;
   const headBytes = length < 16 ? 1 : length < 0x1_0000 ? 3 : 5;
   if (headBytes + length > limit - at) return -1; // Each element takes a byte or more.
   if (headBytes === 1) into[at] = 0x90 | length;

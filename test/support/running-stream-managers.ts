@@ -3,7 +3,7 @@ import { assertDefined } from '../../src/base/assert.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { EngineError } from '../../src/base/errors.ts';
 import type { StreamManagerId } from '../../src/base/ids.ts';
-import { type Logger, silentLogger } from '../../src/base/logger.ts';
+import type { Logger } from '../../src/base/logger.ts';
 import { createSystemRandom } from '../../src/base/random.ts';
 import { MetricsRegistry } from '../../src/metrics/metrics-registry.ts';
 import type { ConfigMap } from '../../src/model/logical-topology.ts';
@@ -30,7 +30,6 @@ export interface RunningOptions {
   /** For foreign topologies, whose message holds more than the plan's topology. */
   readonly topology?: TopologyMessage;
   readonly config?: ConfigMap;
-  readonly logger?: Logger;
   /** For tests that hold the registrations back. */
   readonly withoutMaster?: boolean;
 }
@@ -39,6 +38,8 @@ export interface RunningStreamManager {
   readonly manager: StreamManager;
   readonly metrics: MetricsRegistry;
   readonly failures: EngineError[];
+  /** Messages of its log, without their fields. */
+  readonly log: string[];
   /** Counters since the start of the test; `collect` hands out each count once. */
   count(name: string): number;
   stop(): Promise<void>;
@@ -93,6 +94,7 @@ export class RunningStreamManagers {
     const { topology } = this.plan;
     const metrics = new MetricsRegistry();
     const failures: EngineError[] = [];
+    const log: string[] = [];
     const manager = new StreamManager({
       id,
       own: {
@@ -116,7 +118,7 @@ export class RunningStreamManagers {
       network: tcpNetwork,
       clock: systemClock,
       random: createSystemRandom(),
-      logger: this.#options.logger ?? silentLogger,
+      logger: loggerInto(log),
       metrics,
       onFailure: (error) => failures.push(error),
     });
@@ -125,6 +127,7 @@ export class RunningStreamManagers {
       manager,
       metrics,
       failures,
+      log,
       count: (name) => metrics.counter(name).value,
       stop: () => manager.close(),
     };
@@ -168,4 +171,16 @@ export class RunningStreamManagers {
     for (const instance of all.values()) await instance.plan();
     return all;
   }
+}
+
+function loggerInto(log: string[]): Logger {
+  const write = (message: string): void => void log.push(message);
+  const logger: Logger = {
+    debug: write,
+    info: write,
+    warn: write,
+    error: write,
+    child: () => logger,
+  };
+  return logger;
 }

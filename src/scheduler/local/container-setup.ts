@@ -37,6 +37,7 @@ export async function setUpContainer(setup: ContainerSetup): Promise<void> {
   const copy = join(folder, `${topologyName}.tar.gz`);
   await archives.fetch(archive, copy);
   await unpack(copy, folder);
+  await rm(copy, { force: true });
   await linkEngine(folder);
   await writeFile(ready, '');
 }

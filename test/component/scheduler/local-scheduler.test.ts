@@ -125,6 +125,28 @@ test('a launch that cannot work says why, and can be killed', async (t) => {
   assertNothingLeft(topology);
 });
 
+test('a topology that was submitted but never launched can be killed', async (t) => {
+  const topology = await aSubmittedTopology(t, plan);
+  const { scheduler, request } = topology;
+  await topology.submit();
+  assert.equal(await scheduler.repair(request), 'absent');
+  await scheduler.kill(request);
+  assertNothingLeft(topology);
+});
+
+test('damaged records do not keep anyone from killing', async (t) => {
+  const topology = await aSubmittedTopology(t, plan);
+  const { scheduler, request, folder, stateManager } = topology;
+  await topology.submit();
+  await scheduler.launch(request);
+  await allUp(topology);
+  const { topologyName } = request;
+  writeFileSync(folder.launchFile, '{');
+  await stateManager.write(paths.packingPlan(topologyName), Buffer.from('damaged'));
+  await scheduler.kill(request);
+  assertNothingLeft(topology);
+});
+
 test('kill leaves nothing behind, whatever ignores SIGTERM', async (t) => {
   const topology = await aSubmittedTopology(t, plan);
   const { scheduler, request, folder } = topology;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { didYouMean, nearest } from '../../../src/model/nearest.ts';
 
-const NAMES = ['sentences', 'split', 'count'];
+const NAMES = ['sentences', 'split', 'count', 'a'.repeat(128)];
 
 const CASES: readonly (readonly [string, string | undefined])[] = [
   ['split', 'split'],
@@ -13,11 +13,12 @@ const CASES: readonly (readonly [string, string | undefined])[] = [
   ['centenzes', 'sentences'],
   ['c', undefined],
   ['', undefined],
+  [`${'a'.repeat(127)}b`, 'a'.repeat(128)],
   ['a'.repeat(129), undefined],
 ];
 
 for (const [word, expected] of CASES) {
-  test(`'${word.slice(0, 10)}' is taken for ${expected ?? 'nothing'}`, () => {
+  test(`'${word.slice(0, 10)}' is taken for ${expected?.slice(0, 10) ?? 'nothing'}`, () => {
     assert.equal(nearest(word, NAMES), expected);
   });
 }

@@ -66,6 +66,8 @@ const WRONG: readonly (readonly [SettingKey, string, string])[] = [
     'ATLEAST_ONCE',
     "topology.reliability.mode: expected 'ATMOST_ONCE', got 'ATLEAST_ONCE'",
   ],
+  ['topology.name', ' ', "topology.name: expected a text that is not empty, got ' '"],
+  ['topology.container.cpu', '-1', "topology.container.cpu: expected a number from 0, got '-1'"],
   [
     'topology.container.cpu',
     'Infinity',
@@ -107,6 +109,20 @@ test('maps by component are read with spaces around their parts', () => {
   assert.equal(settings.get('topology.container.cpu'), 2);
 });
 
+test('every part of a map by component must be right', () => {
+  const key = 'topology.component.cpumap';
+  for (const text of ['', ':1', 'a', 'a:', 'a:x', 'a:1:2', 'a:1,', 'a:-1']) {
+    assert.throws(() => parseSetting(key, text), { code: 'INVALID_CONFIG' }, text);
+  }
+});
+
+test('the ends of a range are in it', () => {
+  assert.equal(parseSetting('topology.container.cpu', '0'), 0);
+  assert.equal(parseSetting('topology.key.groups', '1'), 1);
+  assert.equal(parseSetting('topology.key.groups', '65536'), 65_536);
+  assert.equal(parseSetting('topology.name', 'words'), 'words');
+});
+
 test('waits stay below what a timer can hold', () => {
   const key = 'heron.shutdown.grace.ms';
   assert.equal(new Settings(config({ [key]: '2147483647' })).get(key), 2_147_483_647);
@@ -119,6 +135,11 @@ test('settings that cannot both hold are named', () => {
   assert.match(settingConflicts(config(tuple))[0] ?? '', /must fit into heron\.streammgr\.network/);
   const roomier = { ...tuple, 'heron.streammgr.network.options.maximum.packet.mb': '11' };
   assert.deepEqual(settingConflicts(config(roomier)), []);
+  const largest = 10 * 1024 * 1024 - 64 * 1024;
+  const fits = { 'heron.instance.set.data.tuple.size.bytes': String(largest) };
+  assert.deepEqual(settingConflicts(config(fits)), []);
+  const equal = { 'heron.executor.restart.backoff.min.ms': '10000' };
+  assert.deepEqual(settingConflicts(config(equal)), []);
   const backoff = { 'heron.executor.restart.backoff.min.ms': '20000' };
   assert.match(settingConflicts(config(backoff))[0] ?? '', /20000 is above .* which is 10000/);
   // A wrong text has been reported by others.

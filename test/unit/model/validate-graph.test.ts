@@ -54,6 +54,11 @@ const CASES: readonly {
     expected: ['the bolts form a cycle: c → d → b → c; break it at one place'],
   },
   {
+    name: 'of two cycles that share a bolt only one',
+    components: [aSpout('a'), aBolt('b', ['a', 'c', 'd']), aBolt('c', ['b']), aBolt('d', ['b'])],
+    expected: ['the bolts form a cycle: c → b → c; break it at one place'],
+  },
+  {
     name: 'two cycles, one of which no spout reaches, and a bolt behind it',
     components: [
       aSpout('a'),

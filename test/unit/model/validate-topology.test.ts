@@ -163,6 +163,7 @@ const COMPONENTS: readonly {
         outputs: [
           anOutput(['x', 'x']),
           anOutput(['']),
+          anOutput(['x'.repeat(256)], 'long'),
           anOutput(['x'], '__tick'),
           anOutput(['x'], 'a b'),
         ],

@@ -126,6 +126,26 @@ test('padding that does not fit gives way, with a warning', () => {
   ]);
 });
 
+test('a limit that is met to the byte', () => {
+  const config = {
+    'topology.container.ram': String(5 * GIB),
+    'topology.component.rammap': `word:${GIB},count:${GIB},sink:${GIB}`,
+  };
+  const tight = packRoundRobin(aTopology(WORD_COUNT, config));
+  assert.equal(tight.plan.containers[0]?.required.ramBytes, 5 * GIB);
+  assert.match(tight.warnings[0] ?? '', /leaves 0 of 2147483648 bytes/);
+  const roomy = { ...config, 'topology.container.ram': String(7 * GIB) };
+  assert.deepEqual(packRoundRobin(aTopology(WORD_COUNT, roomy)).warnings, []);
+});
+
+test('a task that gets just what it needs to live', () => {
+  const [container] = pack({ 'topology.component.rammap': `sink:${16 * MIB}` });
+  assert.equal(
+    Math.min(...(container?.instances ?? []).map(({ resource }) => resource.ramBytes)),
+    16 * MIB,
+  );
+});
+
 const IMPOSSIBLE: readonly (readonly [string, Readonly<Record<string, string>>, RegExp])[] = [
   [
     'more containers than tasks',

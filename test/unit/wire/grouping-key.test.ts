@@ -119,6 +119,15 @@ suite('hashGroupingKey', () => {
     }
   });
 
+  test('takes arrays of all kinds of keys, down to a depth', () => {
+    const mixed = [Uint8Array.of(), 2n ** 64n, -(2n ** 64n), 'a', null, [1.5, [true]]];
+    assert.notEqual(hashOf(mixed), NOT_A_KEY);
+    let deep: unknown = 1;
+    for (let level = 0; level < 16; level += 1) deep = [deep];
+    assert.notEqual(hashOf(deep), NOT_A_KEY);
+    assert.equal(hashOf([deep]), NOT_A_KEY);
+  });
+
   test('takes an array that occurs twice like two arrays', () => {
     const shared = [1n, 'a'];
     assert.equal(

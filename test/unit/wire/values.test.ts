@@ -132,6 +132,8 @@ suite('the encoding of simple values (V2)', () => {
     ['cb7ff8000000000000', Number.NaN],
     ['d30000000000000001', 1n],
     ['cf8000000000000000', 2n ** 63n],
+    ['c70942010000000000000000', 2n ** 64n],
+    ['c70942ff7fffffffffffffff', -(2n ** 63n) - 1n],
     ['c2', false],
     ['c3', true],
     ['c0', null],
