@@ -29,7 +29,7 @@ import { TaskCollector } from '../src/instance/task/task-collector.ts';
 import { UserCalls } from '../src/instance/task/user-calls.ts';
 import { createTaskStatusMemory, TaskStatusWriter } from '../src/instance/task-status.ts';
 import { attach } from '../src/api/component-runtime.ts';
-import { wordList } from './words.ts';
+import { wordList } from './word-count/words.ts';
 
 class Words extends Spout.of({ default: ['word'] }) {
   override nextTuple(): void {}

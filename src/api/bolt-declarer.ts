@@ -9,8 +9,8 @@ import type { DefaultStreamOf, KeyFieldOf, ReadableBy } from './wiring.ts';
  * Wires a bolt to what it reads. Each grouping says how the tuples of one stream are shared among
  * the tasks of the bolt; a bolt may read any number of streams. It is a source for further bolts.
  *
- * The compiler refuses a source whose stream does not have what the bolt's `execute` reads. What the
- * compiler cannot see is refused when the topology is built.
+ * The compiler refuses a source whose stream does not have what the bolt's `execute` reads. What
+ * the compiler cannot see is refused when the topology is built.
  *
  * @example
  * ```ts

@@ -38,7 +38,7 @@ import type { AnyTuple } from './tuple.ts';
  * ```
  */
 export abstract class Bolt<Outputs extends StreamDeclarations = NoStreams> extends Component {
-  /** @internal */
+  /** For the builder, which infers types from it. */
   declare readonly [OUTPUTS]: Outputs;
 
   /** The base class of a bolt that emits to these streams; see {@link StreamDeclarations}. */

@@ -6,10 +6,10 @@ import type { AnyTuple } from './tuple.ts';
  */
 export interface Collector {
   /**
-   * Takes one tuple. `streamIndex` is the stream's position in the component's declaration, `values`
-   * are in the order of its fields and stay the caller's: they must be encoded before this returns.
-   * `anchors` is undefined where the user gave none (a BasicBolt never gives any: the engine anchors
-   * to the tuple that is being executed).
+   * Takes one tuple. `streamIndex` is the stream's position in the component's declaration,
+   * `values` are in the order of its fields and stay the caller's: they must be encoded before this
+   * returns. `anchors` is undefined where the user gave none (a BasicBolt never gives any: the
+   * engine anchors to the tuple that is being executed).
    */
   emit(
     streamIndex: number,

@@ -18,11 +18,11 @@ export type ComponentKind = 'spout' | 'bolt' | 'basic-bolt';
 
 /** The base of {@link Spout}, {@link Bolt} and {@link BasicBolt}. */
 export abstract class Component {
-  /** @internal */
+  /** For the engine. */
   declare readonly [KIND]: ComponentKind;
-  /** @internal */
+  /** For the engine. */
   abstract readonly [OUTPUTS]: StreamDeclarations;
-  /** @internal */
+  /** For the engine. */
   [EMITTER]: Emitter = UNATTACHED;
 
   /**

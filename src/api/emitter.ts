@@ -30,8 +30,8 @@ class EmitStream {
   /**
    * The values in the declared order.
    *
-   * @throws EngineError UNKNOWN_FIELD for a missing or additional field, INVALID_ARGUMENT for anything
-   *   that is neither an object nor an array of the right length.
+   * @throws EngineError UNKNOWN_FIELD for a missing or additional field, INVALID_ARGUMENT for
+   *   anything that is neither an object nor an array of the right length.
    */
   inOrder(values: unknown): readonly unknown[] {
     if (Array.isArray(values)) {
@@ -53,12 +53,12 @@ class EmitStream {
   }
 
   /**
-   * Most authors write the fields in the declared order: one walk over the names then checks and reads
-   * them all, which is faster than looking each one up.
+   * Most authors write the fields in the declared order: one walk over the names then checks and
+   * reads them all, which is faster than looking each one up.
    */
   #all(named: Readonly<Record<string, unknown>>): readonly unknown[] {
     const fields = this.#fields;
-    // oxlint-disable-next-line unicorn/no-new-array -- A literal that grows would be made for 17 values.
+    // oxlint-disable-next-line unicorn/no-new-array -- A growing literal takes 17 places.
     const ordered = new Array<unknown>(fields.length);
     let count = 0;
     for (const name in named) {

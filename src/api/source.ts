@@ -7,7 +7,7 @@ export class Source<Outputs extends StreamDeclarations> {
   /** What it emits; exists for the compiler only. */
   declare readonly [OUTPUTS]: Outputs;
   readonly name: ComponentName;
-  /** @internal The builder it belongs to. */
+  /** For the builder: the one that it belongs to. */
   readonly owner: object;
 
   /** Sources are made by {@link TopologyBuilder} only. */

@@ -29,7 +29,7 @@ import type { TopologyContext } from './topology-context.ts';
  * ```
  */
 export abstract class Spout<Outputs extends StreamDeclarations = NoStreams> extends Component {
-  /** @internal */
+  /** For the builder, which infers types from it. */
   declare readonly [OUTPUTS]: Outputs;
 
   /** The base class of a spout that emits to these streams; see {@link StreamDeclarations}. */

@@ -17,7 +17,7 @@ export type StreamDeclarations = Readonly<Record<string, FieldDeclaration>>;
 export type FieldDeclaration = readonly string[];
 
 /** What a component declares that emits nothing. */
-// oxlint-disable-next-line typescript/no-generated-empty-object-type -- It has no members, and says so.
+// oxlint-disable-next-line typescript/no-generated-empty-object-type -- Empty on purpose.
 export type NoStreams = Readonly<Record<never, never>>;
 
 /** Carries the values' types; exists for the compiler only. */

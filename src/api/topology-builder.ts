@@ -27,8 +27,8 @@ import type { InputOf } from './wiring.ts';
 /** What may be said about a component besides its name and its factory. */
 export interface ComponentOptions {
   /**
-   * How many tasks, that is parallel copies, it has. By default the component's, then the topology's
-   * `topology.component.parallelism`, then 1.
+   * How many tasks, that is parallel copies, it has. By default the component's, then the
+   * topology's `topology.component.parallelism`, then 1.
    */
   readonly parallelism?: number;
   /** Settings for this component; they win over the topology's. */
@@ -76,7 +76,8 @@ export class TopologyBuilder {
    *
    * @param name Unique in the topology.
    * @returns The source to wire bolts to.
-   * @throws EngineError INVALID_TOPOLOGY when the factory makes no spout, COMPONENT_FAILED when it throws.
+   * @throws EngineError INVALID_TOPOLOGY when the factory makes no spout, COMPONENT_FAILED when it
+   *   throws.
    */
   setSpout<Made extends AnySpout>(
     name: string,
@@ -94,7 +95,8 @@ export class TopologyBuilder {
    *
    * @param name Unique in the topology.
    * @returns The declarer, to say what the bolt reads and to wire further bolts to.
-   * @throws EngineError INVALID_TOPOLOGY when the factory makes no bolt, COMPONENT_FAILED when it throws.
+   * @throws EngineError INVALID_TOPOLOGY when the factory makes no bolt, COMPONENT_FAILED when it
+   *   throws.
    */
   setBolt<Made extends AnyBolt>(
     name: string,
@@ -108,7 +110,7 @@ export class TopologyBuilder {
     return new BoltDeclarer(this, componentName(name), (input) => inputs.push(input));
   }
 
-  /** @internal What has been collected, not yet validated. */
+  /** For the engine: what has been collected, not yet validated. */
   declared(name: TopologyName): DeclaredTopology {
     const config = new Map([...this.#ownConfig, ...this.#submitConfig, ['topology.name', name]]);
     const defaultParallelism = this.#defaultParallelism();
@@ -119,7 +121,7 @@ export class TopologyBuilder {
     return { name, config, components };
   }
 
-  /** @internal */
+  /** For the engine. */
   get factories(): ReadonlyMap<ComponentName, ComponentFactory> {
     return this.#factories;
   }
@@ -165,8 +167,8 @@ function makeOnce(name: string, factory: ComponentFactory): AnyComponent {
   if (kindOf(made) === undefined || typeof made === 'function') {
     throw userError(
       'INVALID_TOPOLOGY',
-      `the factory of component '${name}' must return a new component, such as () => new Split(); ` +
-        'components are classes that extend Spout, Bolt or BasicBolt',
+      `the factory of component '${name}' must return a new component, ` +
+        'such as () => new Split(), of a class that extends Spout, Bolt or BasicBolt',
     );
   }
   return made;

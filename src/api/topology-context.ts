@@ -25,8 +25,8 @@ export interface TargetStream {
 }
 
 /**
- * What a component knows about itself and its surroundings, given to `open` and `prepare`. It may be
- * kept, and shows the newest plan of the topology whenever it is asked. For the component's own
+ * What a component knows about itself and its surroundings, given to `open` and `prepare`. It may
+ * be kept, and shows the newest plan of the topology whenever it is asked. For the component's own
  * thread only.
  *
  * @example
@@ -110,8 +110,8 @@ export class TopologyContext {
   }
 
   /**
-   * Publishes a metric of this task under a name, every `heron.metrics.export.interval.ms`. Gives the
-   * metric back. A name that is taken already is taken over.
+   * Publishes a metric of this task under a name, every `heron.metrics.export.interval.ms`. Gives
+   * the metric back. A name that is taken already is taken over.
    */
   registerMetric<M extends UserMetric>(name: string, metric: M): M {
     this.#source.registerMetric(name, metric);

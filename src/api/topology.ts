@@ -34,8 +34,8 @@ export interface TopologyDefinition {
   /**
    * Runs the module's function and validates the result.
    *
-   * @throws EngineError INVALID_TOPOLOGY or INVALID_CONFIG with all that is wrong, COMPONENT_FAILED;
-   *   and whatever the module's function throws.
+   * @throws EngineError INVALID_TOPOLOGY or INVALID_CONFIG with all that is wrong,
+   *   COMPONENT_FAILED; and whatever the module's function throws.
    */
   build(options?: BuildOptions): BuiltTopology;
 }

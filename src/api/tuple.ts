@@ -104,8 +104,6 @@ export class Tuple<Shape extends object = Record<string, unknown>> {
 export type AnyTuple = Omit<Tuple, 'get'>;
 
 function unknownField({ component, stream, fields }: TupleOrigin, field: string): Error {
-  return userError(
-    'UNKNOWN_FIELD',
-    `a tuple of stream '${stream}' of '${component}' has no field '${field}', only ${fields.join(', ')}`,
-  );
+  const where = `a tuple of stream '${stream}' of '${component}'`;
+  return userError('UNKNOWN_FIELD', `${where} has no field '${field}', only ${fields.join(', ')}`);
 }

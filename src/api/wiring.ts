@@ -2,8 +2,9 @@ import type { FieldDeclaration, ShapeOf, StreamOf } from './streams.ts';
 import type { FieldOf, FieldValue, Tuple } from './tuple.ts';
 
 /*
-  The types by which the compiler compares what a bolt reads with what a source emits. What they
-  refuse is refused at run time too, by `validateTopology`: they make it known earlier, in the editor.
+  The types by which the compiler compares what a bolt reads with what a source emits. A stream or a
+  grouping field that is not there is refused by `validateTopology` too; the types make it known in
+  the editor. What a bolt reads is known to the types alone: at run time `Tuple.get` throws.
 */
 
 /** The stream of a source that is meant where none is named; never where it has no such stream. */
@@ -14,7 +15,10 @@ export type InputOf<Component> = Component extends { execute(tuple: Tuple<infer 
   ? Shape
   : never;
 
-/** The fields that a reader of `Wanted` does not find in a stream of `Offered`, or finds of another type. */
+/**
+ * The fields that a reader of `Wanted` does not find in a stream of `Offered`, or finds of another
+ * type.
+ */
 type Misfits<Wanted, Offered> = string extends keyof Wanted
   ? never // It reads whatever comes.
   : {
@@ -39,8 +43,8 @@ type Fits<Wanted, Offered> = true extends (
   : false;
 
 /**
- * Joined to the type of a source it changes nothing where the bolt can read the stream, and makes an
- * error that names the reason where it cannot.
+ * Joined to the type of a source it changes nothing where the bolt can read the stream, and makes
+ * an error that names the reason where it cannot.
  */
 export type ReadableBy<Input, Outputs, Stream> = [Stream] extends [never]
   ? { readonly 'there is no default stream, name one of': StreamOf<Outputs> }

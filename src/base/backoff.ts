@@ -5,8 +5,8 @@ import type { Random } from './random.ts';
 const JITTER_STEPS = 1024;
 
 /**
- * Growing waits between attempts: each is twice the one before, up to a limit, less up to half of it
- * at random, so that peers that failed together do not come back together.
+ * Growing waits between attempts: each is twice the one before, up to a limit, less up to half of
+ * it at random, so that peers that failed together do not come back together.
  */
 export class Backoff {
   readonly #random: Random;

@@ -30,7 +30,7 @@ export interface ExecutorArguments extends CommonArguments {
 
 const FLAG = { type: 'string' } as const;
 
-/** @throws Error of `parseArgs`, or EngineError INVALID_ARGUMENT for a flag that is missing or wrong. */
+/** @throws Error of `parseArgs`, or EngineError INVALID_ARGUMENT for a missing or wrong flag. */
 export function parseExecutorArguments(args: readonly string[]): ExecutorArguments {
   const { values } = parseArgs({
     args: [...args],

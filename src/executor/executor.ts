@@ -23,9 +23,9 @@ import { endLeftovers, historyOf, type ProcessHistory } from './predecessor.ts';
 import { type ContainerPorts, type WantedProcess, wantedProcesses } from './wanted-processes.ts';
 
 /*
-  The supervisor of one container: watches the packing plan, runs the processes that it asks for, and
-  reports on them. It starts nothing before it has seen the first plan, and takes nothing down because
-  the plan is gone or damaged: that is for whoever ends the topology to do.
+  The supervisor of one container: watches the packing plan, runs the processes that it asks for,
+  and reports on them. It starts nothing before it has seen the first plan, and takes nothing down
+  because the plan is gone or damaged: that is for whoever ends the topology to do.
 
   X1. The processes of a dead predecessor are gone before the first process is started.
   X2. All processes of the container know the same ports. When one of them finds its port taken, all
@@ -86,10 +86,10 @@ export class Executor {
     const { arguments: args, clock, logger, settings, stateManager } = this.#options;
     const graceMs = settings.get('heron.shutdown.grace.ms');
     await endLeftovers(args.workingDirectory, { clock, graceMs, logger });
-    const lastReport = await retry(
-      () => stateManager.read(this.#reportPath),
-      { ...this.#options, limitMs: settings.get('heron.check.tmanager.location.interval.ms') },
-    );
+    const lastReport = await retry(() => stateManager.read(this.#reportPath), {
+      ...this.#options,
+      limitMs: settings.get('heron.check.tmanager.location.interval.ms'),
+    });
     this.#processes = this.#createProcesses(
       historyOf(lastReport, { nowMs: clock.wallNow(), logger }),
     );

@@ -19,7 +19,7 @@ export interface LaunchOptions {
   readonly command?: (wanted: WantedProcess) => readonly string[];
 }
 
-/** Starts the container's processes as children whose output goes to `<log directory>/<name>.out`. */
+/** Starts processes as children of this one, with their output in `<log directory>/<name>.out`. */
 export function createLauncher(options: LaunchOptions): LaunchProcess {
   const { arguments: args, settings, clock, command = nodeCommand } = options;
   const { workingDirectory, logDirectory, topologyId } = args;

@@ -145,7 +145,7 @@ const OUTSIDE_HEAP_MB = 128;
 /** Below this a heap limit does more harm than good: the instance would die in its start. */
 const HEAP_LIMIT_MIN_MB = 64;
 
-/** The heap limit for an instance with so much RAM; undefined (Node's own) when that is too little. */
+/** For an instance with so much RAM; undefined, Node's own choice, when that is too little. */
 export function heapLimitMb(ramBytes: number): number | undefined {
   const limitMb = Math.floor(ramBytes / MEBIBYTE) - OUTSIDE_HEAP_MB;
   return limitMb < HEAP_LIMIT_MIN_MB ? undefined : limitMb;

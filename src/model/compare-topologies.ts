@@ -9,9 +9,9 @@ import type {
 
 /**
  * In what a topology differs from the one that was stored, one sentence each; empty when they are
- * the same. An instance asks before it runs: a module that describes another topology than at submit
- * (it read a clock, a file, the environment) must not run with the old one's plan. The order of
- * settings does not count; that of components, streams and inputs does.
+ * the same. An instance asks before it runs: a module that describes another topology than at
+ * submit (it read a clock, a file, the environment) must not run with the old one's plan. The order
+ * of settings does not count; that of components, streams and inputs does.
  */
 export function differences(
   stored: DeclaredTopology,

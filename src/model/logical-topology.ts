@@ -57,7 +57,9 @@ export interface BoltComponent extends ComponentBase {
 
 export type Component = SpoutComponent | BoltComponent;
 
-/** How an instance finds its component again: the bundled module and the arguments of the submit. */
+/**
+ * How an instance finds its component again: the bundled module and the arguments of the submit.
+ */
 export interface TopologyModule {
   /** File name inside the topology's archive. */
   readonly file: string;

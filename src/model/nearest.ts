@@ -1,7 +1,9 @@
 /** A longer word is no slip of the pen, and would take long to compare. */
 const WORD_LENGTH_MAX = 128;
 
-/** The candidate that someone who wrote `word` most probably meant, or undefined when none is close. */
+/**
+ * The candidate that someone who wrote `word` most probably meant, or undefined when none is close.
+ */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   if (word.length > WORD_LENGTH_MAX) return undefined;
   let best: string | undefined;

@@ -80,7 +80,9 @@ export function configProblems(config: ConfigMap): readonly string[] {
   return problems;
 }
 
-/** One sentence for each pair of settings that cannot both hold. Expects texts of the right types. */
+/**
+ * One sentence for each pair of settings that cannot both hold. Expects texts of the right types.
+ */
 export function settingConflicts(config: ConfigMap): readonly string[] {
   if (configProblems(config).length > 0) return [];
   const settings = new Settings(config);
@@ -88,25 +90,25 @@ export function settingConflicts(config: ConfigMap): readonly string[] {
   const packet = settings.get('heron.streammgr.network.options.maximum.packet.mb') * 1024 * 1024;
   const least = settings.get('heron.executor.restart.backoff.min.ms');
   const most = settings.get('heron.executor.restart.backoff.max.ms');
-  return [
-    ...(tuple + PACKET_HEADERS_MAX <= packet
-      ? []
-      : [
-          `heron.instance.set.data.tuple.size.bytes: a tuple of ${tuple} bytes and its headers must ` +
-            `fit into heron.streammgr.network.options.maximum.packet.mb, which is ${packet} bytes`,
-        ]),
-    ...(least <= most
-      ? []
-      : [
-          `heron.executor.restart.backoff.min.ms: ${least} is above ` +
-            `heron.executor.restart.backoff.max.ms, which is ${most}`,
-        ]),
-  ];
+  const problems: string[] = [];
+  if (tuple + PACKET_HEADERS_MAX > packet) {
+    problems.push(
+      `heron.instance.set.data.tuple.size.bytes: a tuple of ${tuple} bytes and its headers must ` +
+        `fit into heron.streammgr.network.options.maximum.packet.mb, which is ${packet} bytes`,
+    );
+  }
+  if (least > most) {
+    problems.push(
+      `heron.executor.restart.backoff.min.ms: ${least} is above ` +
+        `heron.executor.restart.backoff.max.ms, which is ${most}`,
+    );
+  }
+  return problems;
 }
 
 /**
- * The engine's key that a user probably meant by a key that is not one, so that the caller can warn.
- * Only keys in the engine's own name spaces are looked at.
+ * The engine's key that a user probably meant by a key that is not one, so that the caller can
+ * warn. Only keys in the engine's own name spaces are looked at.
  */
 export function nearestKnownKey(key: string): SettingKey | undefined {
   if (isSettingKey(key) || !/^(topology|heron)\./.test(key)) return undefined;

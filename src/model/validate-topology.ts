@@ -26,7 +26,8 @@ import { graphProblems } from './validate-graph.ts';
 
   V1. All problems are found in one pass: the author sees the whole list.
   V2. Each is one sentence: where, what, and what to do unless that is plain.
-  V3. Nothing is taken for granted about the data but its types: names may be of any length and letters.
+  V3. Nothing is taken for granted about the data but its types: names may have any length and any
+      letters.
 */
 
 export interface Problem {
@@ -59,10 +60,11 @@ export function validateTopology(topology: DeclaredTopology): readonly Problem[]
 export function invalidTopology(name: TopologyName, problems: readonly Problem[]): EngineError {
   const isConfigOnly = problems.every((problem) => problem.code === 'INVALID_CONFIG');
   const [only, ...others] = problems;
+  const list = problems.map(({ message }) => `\n  - ${message}`).join('');
   const what =
     only !== undefined && others.length === 0
       ? `: ${only.message}`
-      : `, ${problems.length} problems:${problems.map(({ message }) => `\n  - ${message}`).join('')}`;
+      : `, ${problems.length} problems:${list}`;
   return userError(
     isConfigOnly ? 'INVALID_CONFIG' : 'INVALID_TOPOLOGY',
     `topology '${quotable(name)}' is not valid${what}`,
@@ -163,8 +165,8 @@ function parallelismProblems(component: Component, config: ConfigMap): readonly 
     component.inputs.some(({ grouping }) => grouping.kind === 'fields');
   if (!isKeyed || keyGroups === undefined || parallelism <= keyGroups) return [];
   return [
-    `its parallelism of ${parallelism} is above the ${keyGroups} key groups that a fields grouping ` +
-      'shares out; raise topology.key.groups or lower the parallelism',
+    `its parallelism of ${parallelism} is above the ${keyGroups} key groups ` +
+      'that a fields grouping shares out; raise topology.key.groups or lower the parallelism',
   ];
 }
 
@@ -231,9 +233,7 @@ function sourceProblems(
     case 'direct':
     case 'custom':
       return bolt.language === 'typescript' || source.language === 'typescript'
-        ? [
-            `a ${grouping.kind} grouping (of '${component}') does not exist for TypeScript components`,
-          ]
+        ? [`a ${grouping.kind} grouping (of '${component}') does not exist for TypeScript`]
         : [];
     case 'shuffle':
     case 'none':

@@ -1,7 +1,7 @@
 import type { Packet } from '../wire/frame.ts';
 import type { MessageType, RequestType } from '../wire/message-type.ts';
 import { assert } from '../base/assert.ts';
-import type { PacketConnection } from './packet-connection.ts';
+import type { PacketConnection, PacketDispatcher } from './packet-connection.ts';
 
 /** Receives a packet undecoded; frame.ts (F1, F2) says how long the packet may be used. */
 export type PacketHandler = (packet: Packet, connection: PacketConnection) => void;
@@ -13,7 +13,7 @@ export type PacketHandler = (packet: Packet, connection: PacketConnection) => vo
  * A handler that throws an EngineError closes that connection with it. Anything else that is thrown
  * is a mistake of ours and ends the process.
  */
-export class MessageHandlers {
+export class MessageHandlers implements PacketDispatcher {
   readonly #handlers = new Map<string, PacketHandler>();
   #onUnknown: PacketHandler | undefined;
 

@@ -21,7 +21,6 @@ import type { Logger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
 import { encodePacket, FrameAssembler, NO_REQUEST_ID, type Packet } from '../wire/frame.ts';
 import type { MessageType, RequestType } from '../wire/message-type.ts';
-import type { MessageHandlers } from './message-handlers.ts';
 import type { ByteStream } from './network.ts';
 import { PendingRequests } from './pending-requests.ts';
 import { type OnDone, SendQueue } from './send-queue.ts';
@@ -35,8 +34,16 @@ const DATA_QUEUE_BYTES_MAX = 256 * 1024 * 1024;
 /** How long a peer may take to read our last packets; loopback needs well under a millisecond. */
 const LINGER_MS = 1000;
 
+/** What a connection needs of MessageHandlers. */
+export interface PacketDispatcher {
+  /**
+   * False when nobody handles packets of this type. Throws an EngineError to end the connection.
+   */
+  dispatch(packet: Packet, connection: PacketConnection): boolean;
+}
+
 export interface PacketConnectionOptions {
-  readonly handlers: MessageHandlers;
+  readonly handlers: PacketDispatcher;
   /** Largest `length` field accepted from the peer; see Heron's settings for packet sizes. */
   readonly packetBytesMax: number;
   readonly clock: Clock;
@@ -52,7 +59,7 @@ export class PacketConnection {
   /** Settles when the stream is really gone, after any lingering; never rejects. */
   readonly closed: Promise<void>;
   readonly #stream: ByteStream;
-  readonly #handlers: MessageHandlers;
+  readonly #handlers: PacketDispatcher;
   readonly #logger: Logger;
   readonly #clock: Clock;
   readonly #assembler: FrameAssembler;

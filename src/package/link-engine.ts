@@ -1,4 +1,4 @@
-import { lstat, mkdir, readlink, rename, symlink } from 'node:fs/promises';
+import { lstat, mkdir, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { packageRoot } from '../base/entry.ts';
 import { environmentError, messageOf } from '../base/errors.ts';
@@ -14,13 +14,23 @@ export async function linkEngine(folder: string): Promise<void> {
   try {
     await mkdir(join(folder, 'node_modules'), { recursive: true, mode: 0o700 });
     if ((await targetOf(link)) === packageRoot()) return;
-    // A rename, so that the name never points to nothing while a process starts there.
-    const next = `${link}.${process.pid}`;
-    await symlink(packageRoot(), next, 'dir');
-    await rename(next, link);
+    await replaceLink(link);
   } catch (cause) {
     const text = `cannot link the engine as ${link}: ${messageOf(cause)}`;
     throw environmentError('FILE_FAILED', text, { cause });
+  }
+}
+
+/** By a rename, so that the name never points to nothing while a process starts there. */
+async function replaceLink(link: string): Promise<void> {
+  const next = `${link}.${process.pid}`;
+  try {
+    await rm(next, { force: true });
+    await symlink(packageRoot(), next, 'dir');
+    await rename(next, link);
+  } catch (error) {
+    await rm(next, { force: true });
+    throw error;
   }
 }
 

@@ -40,7 +40,8 @@ export interface Share {
 /**
  * Shares a resource among the tasks of a container, given by their components.
  *
- * @throws EngineError INVALID_CONFIG when the limit or a share is too small; the message has the numbers.
+ * @throws EngineError INVALID_CONFIG when the limit or a share is too small; the message has the
+ *   numbers.
  */
 export function share(rule: ResourceRule, where: string, tasks: readonly ComponentName[]): Share {
   const asked = tasks.map((component) => rule.byComponent.get(component));
@@ -78,7 +79,8 @@ function limitTooSmall(
   const others = sharing === 0 ? '' : `, and nothing is left for ${sharing} other tasks`;
   return userError(
     'INVALID_CONFIG',
-    `${where}: its components ask for ${used} ${rule.unit}, ${rule.limitKey} is ${limit}${others}; ` +
+    `${where}: its components ask for ${used} ${rule.unit}, ` +
+      `${rule.limitKey} is ${limit}${others}; ` +
       'raise the limit, ask for less, or use more containers (topology.stmgrs)',
   );
 }
@@ -98,8 +100,8 @@ function taskTooSmall(
 
 function paddingThrottled(rule: ResourceRule, where: string, left: number): string {
   return (
-    `${where}: ${rule.limitKey} leaves ${left} of ${rule.padding} ${rule.unit} for the engine's own ` +
-    'processes'
+    `${where}: ${rule.limitKey} leaves ${left} of ${rule.padding} ${rule.unit} ` +
+    "for the engine's own processes"
   );
 }
 

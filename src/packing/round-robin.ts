@@ -11,8 +11,8 @@ import { type ResourceRule, share } from './container-share.ts';
   tasks numbered from 1 and dealt to the containers in turn.
 
   Departs from Heron in two places, where it gave small containers the size of the largest one:
-  without a limit each task gets the default instead of a share of the largest container, and disk is
-  the sum of a container's own tasks plus padding. Evenly filled containers get Heron's numbers.
+  without a limit each task gets the default instead of a share of the largest container, and disk
+  is the sum of a container's own tasks plus padding. Evenly filled containers get Heron's numbers.
 
   R1. Every task is in one container, and the sizes of two containers differ by one task at most.
   R2. The same topology always gives the same plan.
@@ -27,7 +27,9 @@ const TASK_DEFAULT = { cpuCores: 1, ramBytes: GIB, diskBytes: GIB } as const;
 const TASK_RAM_BYTES_MIN = 16 * MIB;
 /** Room for logs and the unpacked topology; Heron's number. */
 const DISK_PADDING_BYTES = 12 * GIB;
-/** Far beyond what one topology master can lead; keeps a slip of the keyboard from filling memory. */
+/**
+ * Far beyond what one topology master can lead; keeps a slip of the keyboard from filling memory.
+ */
 const TASKS_MAX = 100_000;
 
 export interface Packed {

@@ -21,8 +21,8 @@ export interface KillOptions {
 }
 
 /**
- * `alive`: the scheduler runs. `restarted`: it had died and runs again. `ended`: it had died while it
- * took its topology down, which is now done. `absent`: it has nothing to do with this topology.
+ * `alive`: the scheduler runs. `restarted`: it had died and runs again. `ended`: it had died while
+ * it took its topology down, which is now done. `absent`: it does not know this topology.
  */
 export type RepairOutcome = 'alive' | 'restarted' | 'ended' | 'absent';
 
@@ -36,7 +36,7 @@ export interface SchedulerDescription {
 /**
  * The port to what runs containers: processes of this machine, or a cluster's own scheduler. Before
  * `launch` the topology, its packing plan, its execution state and its token are in the state tree;
- * the scheduler keeps one executor per container of the packing plan alive, and one for container 0.
+ * the scheduler keeps an executor alive for each container of the packing plan and for container 0.
  *
  * D1. Every method can be repeated after a crash at any point, its own or its caller's, and then
  *     finishes what was begun.

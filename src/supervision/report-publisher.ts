@@ -5,9 +5,9 @@ import type { Logger } from '../base/logger.ts';
 /*
   Keeps a stored report, in the state tree or in a file, equal to what its owner says.
 
-  R1. At most one write is under way; changes meanwhile lead to one more write, with the newest value.
-  R2. A failed write is repeated until it succeeds or the publisher is closed: the store may come back
-      long after the last change. Nothing else ever waits for a write.
+  R1. At most one write is under way; changes meanwhile lead to one more, with the newest value.
+  R2. A failed write is repeated until it succeeds or the publisher is closed: the store may come
+      back long after the last change. Nothing else ever waits for a write.
 */
 
 export interface ReportPublisherOptions {

@@ -82,15 +82,21 @@ export class LibstdcppHash {
 
 const hash = new LibstdcppHash();
 
-/** The upper 32 bits of the product of two unsigned 32-bit numbers, from products of 16 bits. */
+/**
+ * The upper 32 bits of the product of two unsigned 32-bit numbers, from four products of 16 bits, each of
+ * which fits in 32 bits.
+ */
 function productHigh(left: number, right: number): number {
   const leftLow = left & 0xffff;
   const leftHigh = left >>> 16;
   const rightLow = right & 0xffff;
   const rightHigh = right >>> 16;
-  const middle = leftHigh * rightLow + ((leftLow * rightLow) >>> 16);
-  const carried = leftLow * rightHigh + (middle & 0xffff);
-  return leftHigh * rightHigh + Math.floor(middle / 0x1_0000) + Math.floor(carried / 0x1_0000);
+  const lowLow = Math.imul(leftLow, rightLow);
+  const lowHigh = Math.imul(leftLow, rightHigh);
+  const highLow = Math.imul(leftHigh, rightLow);
+  const carried = (lowLow >>> 16) + (lowHigh & 0xffff) + (highLow & 0xffff);
+  const high = Math.imul(leftHigh, rightHigh) + (lowHigh >>> 16) + (highLow >>> 16);
+  return (high + (carried >>> 16)) | 0;
 }
 
 /** Up to four bytes, lowest first. */

@@ -65,6 +65,15 @@ export class ProtobufCursor {
   }
 
   readTag(): number {
+    const { at } = this;
+    if (at < this.end) {
+      // Fields below 16 have tags of one byte.
+      const byte = this.bytes[at] as number;
+      if (byte >= 8 && byte < 0x80) {
+        this.at = at + 1;
+        return byte;
+      }
+    }
     const tag = this.readWhole();
     if (tag < 8 || tag > 0xffff_ffff) throw malformed(`protobuf tag ${tag} is impossible`);
     return tag;

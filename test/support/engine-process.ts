@@ -44,17 +44,22 @@ export class SubmittedTopology {
   readonly topology: LogicalTopology;
   readonly folder: string;
   readonly stateManager: StateManager;
-  readonly #t: TestContext;
+  readonly #processes: EngineProcess[] = [];
 
   static async create(
     t: TestContext,
     topology: LogicalTopology,
     packing: PackingPlan,
   ): Promise<SubmittedTopology> {
-    const { path } = await temporaryFolder(t);
-    const submitted = new SubmittedTopology(t, topology, path);
+    const folder = await temporaryFolder();
+    const submitted = new SubmittedTopology(topology, folder.path);
     const { stateManager } = submitted;
-    t.after(() => stateManager.close());
+    // Nothing may write into the folder while it is removed.
+    t.after(async () => {
+      await submitted.#kill();
+      await stateManager.close();
+      await folder[Symbol.asyncDispose]();
+    });
     await mkdir(submitted.logDirectory);
     await writeFile(submitted.definitionFile, encodeTopology(topology));
     await stateManager.write(paths.topology(topology.name), encodeTopology(topology));
@@ -62,8 +67,7 @@ export class SubmittedTopology {
     return submitted;
   }
 
-  private constructor(t: TestContext, topology: LogicalTopology, folder: string) {
-    this.#t = t;
+  private constructor(topology: LogicalTopology, folder: string) {
     this.topology = topology;
     this.folder = folder;
     this.stateManager = createStateManager({
@@ -96,13 +100,19 @@ export class SubmittedTopology {
       stdio: ['pipe', 'ignore', 'pipe'],
       env: { ...process.env, HERON_TOKEN: token },
     });
-    this.#t.after(() => child.kill('SIGKILL'));
     const { stderr } = child;
     assert.ok(stderr !== null);
     const end = Promise.all([once(child, 'close'), text(stderr)]).then(
       ([[code, signal], written]): ProcessEnd => ({ code, signal, stderr: written }),
     );
-    return { child, end };
+    const started = { child, end };
+    this.#processes.push(started);
+    return started;
+  }
+
+  async #kill(): Promise<void> {
+    for (const { child } of this.#processes) child.kill('SIGKILL');
+    await Promise.all(this.#processes.map(({ end }) => end));
   }
 
   readLog(name: string): Promise<string> {

@@ -38,6 +38,9 @@ export class ScriptedInstance {
   /** Payloads of the sets that hold data, in order. */
   readonly sets: Buffer[] = [];
   readonly endedTasks: number[] = [];
+  /** How many tuples came, and how many bytes of sets with data. */
+  tupleCount = 0;
+  receivedBytes = 0;
   releasedBytes = 0;
   isSlow = false;
   isClosed = false;
@@ -115,10 +118,6 @@ export class ScriptedInstance {
     );
   }
 
-  get receivedBytes(): number {
-    return this.sets.reduce((sum, { length }) => sum + length, 0);
-  }
-
   sendSet(payload: Uint8Array): void {
     this.sendBytes(encodePacket(TUPLE_SET_TYPE, NO_REQUEST_ID, payload));
   }
@@ -166,6 +165,8 @@ export class ScriptedInstance {
     if (set.endOfInput) this.endedTasks.push(set.srcTaskId);
     if (set.data === undefined) return;
     this.sets.push(payload);
+    this.tupleCount += set.data.tuples.length;
+    this.receivedBytes += payload.length;
     if (this.#speaksCredits && !this.isSlow) this.consume(payload.length);
   }
 }

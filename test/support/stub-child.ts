@@ -11,8 +11,8 @@ import { parseArgs } from 'node:util';
   `<working folder>/<name>.behaviour` makes it misbehave, `<name>.behaviour-once` for one life:
     throw            throws while it is loaded
     exit <code>      calls process.exit
-    ignore-sigterm   does not end by SIGTERM, and keeps a child in another process group that does not
-                     either
+    ignore-sigterm   does not end by SIGTERM, and keeps a child in another process group that
+                     does not either
     take-port        another process listens on its port first, so that it ends with code 73
 */
 

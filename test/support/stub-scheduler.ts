@@ -17,11 +17,14 @@ import {
 import { createStateManager } from '../../src/state-manager/create.ts';
 
 /*
-  A real scheduler process whose executors are `stub-executor.ts` and whose archives are single files
-  that it does not unpack; one that holds `damaged` cannot be.
+  A real scheduler process whose executors are `stub-executor.ts` and whose archives are single
+  files that it does not unpack; one that holds `damaged` cannot be.
 */
 
 const STUB_EXECUTOR = join(import.meta.dirname, 'stub-executor.ts');
+
+const cache = process.env['NODE_COMPILE_CACHE'];
+const sharedCache = cache === undefined ? {} : { NODE_COMPILE_CACHE: cache };
 
 runProcess({ name: 'stub-scheduler', graceMs: 60_000 }, async (context) => {
   const args = parseSchedulerArguments(process.argv.slice(2));
@@ -60,7 +63,8 @@ runProcess({ name: 'stub-scheduler', graceMs: 60_000 }, async (context) => {
     commandOf: (container, token) => {
       const command = executorCommand(args, container, token);
       const flags = command.arguments.slice(nodeArguments().length + 1);
-      return { ...command, arguments: [STUB_EXECUTOR, ...flags] };
+      const environment = { ...command.environment, ...sharedCache };
+      return { ...command, environment, arguments: [STUB_EXECUTOR, ...flags] };
     },
     clock,
     random,

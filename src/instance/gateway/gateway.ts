@@ -20,6 +20,11 @@ import type { GatewayStart, ToGateway, ToTask } from '../thread-channel.ts';
 const BYTES_PER_MB = 1024 * 1024;
 /** How often a stopping gateway looks whether what the task wrote is out. */
 const DRAIN_LOOK_MS = 5;
+/**
+ * How long it goes on looking. A downstream task that is gone gives no credit any more, and then
+ * nothing would ever leave; what is left behind is lost, as at most once allows.
+ */
+const DRAIN_MS_MAX = 500;
 /** The part of the grace time that a stuck task gets; the rest is for showing where it is stuck. */
 const GRACE_PART = 0.8;
 
@@ -147,7 +152,7 @@ export class Gateway {
         this.#handleFailed(message.error);
         return;
       case 'stopped':
-        this.#drain();
+        this.#drain(this.#options.clock.now() + DRAIN_MS_MAX);
         return;
       case 'stop':
         this.stop();
@@ -166,6 +171,8 @@ export class Gateway {
     this.#phase = 'stopping';
     const { clock, send } = this.#options;
     send({ kind: 'stop' });
+    // A task that waits inside `emit` cannot hear of it before the ring is closed under it.
+    clock.after(DRAIN_MS_MAX, () => this.#ports.closeOutput());
     const graceMs = this.#settings.get('heron.shutdown.grace.ms') * GRACE_PART;
     this.#deadline = clock.after(graceMs, () => void this.#giveUp(graceMs));
   }
@@ -180,12 +187,12 @@ export class Gateway {
   }
 
   /** The task is done: closes as soon as what it wrote is out. */
-  #drain(): void {
+  #drain(deadlineMs: number): void {
+    const { clock } = this.#options;
     this.#phase = 'stopping';
     this.#outbound.pump();
-    this.#metrics.pump();
-    if (this.#outbound.isDrained) this.#close();
-    else this.#options.clock.after(DRAIN_LOOK_MS, () => this.#drain());
+    if (this.#outbound.isDrained || clock.now() >= deadlineMs) this.#close();
+    else clock.after(DRAIN_LOOK_MS, () => this.#drain(deadlineMs));
   }
 
   #close(): void {

@@ -59,8 +59,9 @@ export class BoltRunner implements ComponentRunner {
     while (!this.#stopping) {
       if (ends.isComplete) return this.#finish();
       const seen = bell.sequence();
-      if (!output.hasRoom) await output.waitForRoom();
-      else if (ring.next()) await this.#runFrame();
+      if (!output.hasRoom) {
+        if (!(await output.waitForRoom())) return 'stopped';
+      } else if (ring.next()) await this.#runFrame();
       else {
         output.flush();
         await bell.wait(seen);

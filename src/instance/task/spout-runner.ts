@@ -54,8 +54,9 @@ export class SpoutRunner implements ComponentRunner {
     while (!this.#stopping) {
       if (collector.inputEnded) return 'ended';
       if (!this.#active) await this.#paused();
-      else if (!output.hasRoom) await output.waitForRoom();
-      else await this.#runSlice();
+      else if (!output.hasRoom) {
+        if (!(await output.waitForRoom())) return 'stopped';
+      } else await this.#runSlice();
     }
     return 'stopped';
   }

@@ -1,7 +1,7 @@
 import type { BuiltTopology } from '../../api/topology.ts';
 import { assert, assertDefined, unreachable } from '../../base/assert.ts';
 import type { Clock } from '../../base/clock.ts';
-import { fromEnvelope, toEnvelope, userError } from '../../base/errors.ts';
+import { fromEnvelope, hasCode, toEnvelope, userError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { differences } from '../../model/compare-topologies.ts';
 import type { LogicalTopology } from '../../model/logical-topology.ts';
@@ -172,8 +172,9 @@ export class Task {
   }
 
   #fail(error: unknown): void {
-    if (this.#phase.at === 'stopping') {
-      this.#options.logger.warn('the component failed while it was stopped', { error });
+    // A ring that was closed under `emit` means that the gateway stops, and is no failure of the user.
+    if (this.#phase.at === 'stopping' || hasCode(error, 'CONNECTION_CLOSED')) {
+      this.#options.logger.warn('the component was stopped in the middle of a call', { error });
       this.#options.send({ kind: 'stopped' });
       return;
     }

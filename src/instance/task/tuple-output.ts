@@ -62,9 +62,9 @@ export class TupleOutput {
     return this.#openStream !== -1 || this.#options.ring.hasRoom(SET_BYTES);
   }
 
-  /** Resolves when a set's worth of room is there, or nobody will ever make any. */
-  async waitForRoom(): Promise<void> {
-    await this.#options.ring.waitForRoom(SET_BYTES);
+  /** Resolves to true when a set's worth of room is there, to false when nobody will make any. */
+  waitForRoom(): Promise<boolean> {
+    return this.#options.ring.waitForRoom(SET_BYTES);
   }
 
   /** @throws EngineError VALUE_NOT_SERIALIZABLE, TUPLE_TOO_LARGE (O2). */

@@ -29,6 +29,7 @@ import {
   writeKillRequest,
   writeLaunchRecord,
 } from './launch-record.ts';
+import { removeExpired } from './retention.ts';
 import {
   executorRecords,
   liveScheduler,
@@ -54,19 +55,20 @@ export interface LocalSchedulerOptions {
   readonly archivesOf: (target: SchedulerTarget) => Pick<Uploader, 'remove'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The arguments of Node before the scheduler's flags; its own entry unless a test has another. */
+  /** The arguments of Node before the scheduler's flags; the real entry unless set. */
   readonly schedulerCommand?: readonly string[];
 }
 
+const HOUR_MS = 3_600_000;
 /** Between two looks at files that another process writes. */
 const POLL_PERIOD_MS = 20;
 /** For making the containers' folders and starting their executors, on a busy machine. */
 const START_LIMIT_MS = 60_000;
 
 /**
- * Runs topologies as processes of this machine: a detached scheduler process per topology, controlled
- * by files in the topology's folder and by signals. Every command first looks whether the scheduler
- * lives, by its identity, and does its work when it does not.
+ * Runs topologies as processes of this machine: a detached scheduler process per topology,
+ * controlled by files in the topology's folder and by signals. Commands tell by its identity
+ * whether the scheduler lives, and do its work when it does not.
  */
 export class LocalScheduler implements Scheduler {
   readonly #options: LocalSchedulerOptions;
@@ -83,6 +85,7 @@ export class LocalScheduler implements Scheduler {
     if (earlier?.topologyId !== request.topologyId) await this.#clearFolder(folder, earlier);
     await writeLaunchRecord(folder, record);
     await this.#startScheduler(folder, record);
+    await this.#removeExpired(request);
   }
 
   async kill(target: SchedulerTarget, options: KillOptions = {}): Promise<void> {
@@ -167,6 +170,12 @@ export class LocalScheduler implements Scheduler {
     );
   }
 
+  async #removeExpired(target: SchedulerTarget): Promise<void> {
+    const settings = settingsOf(await this.#readTopology(target));
+    const retentionMs = settings.get('heron.completed.retention.hours') * HOUR_MS;
+    await removeExpired({ ...this.#options, retentionMs });
+  }
+
   /** What a topology of the same name left behind, whose nodes are gone already. */
   async #clearFolder(folder: WorkingFolder, earlier: LaunchRecord | undefined): Promise<void> {
     const graceMs = graceOf(undefined);
@@ -237,10 +246,12 @@ export class LocalScheduler implements Scheduler {
   }
 }
 
+function settingsOf(topology: LogicalTopology | undefined): Settings {
+  return topology === undefined ? new Settings() : new Settings(topology.config);
+}
+
 function graceOf(topology: LogicalTopology | undefined): number {
-  return new Settings(...(topology === undefined ? [] : [topology.config])).get(
-    'heron.shutdown.grace.ms',
-  );
+  return settingsOf(topology).get('heron.shutdown.grace.ms');
 }
 
 function hasLiveProcess(folder: string, name: string): boolean {

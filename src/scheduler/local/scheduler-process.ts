@@ -11,7 +11,7 @@ import type { LaunchRecord } from './launch-record.ts';
 import { schedulerFlags } from './scheduler-arguments.ts';
 import { SCHEDULER, type WorkingFolder } from './working-folder.ts';
 
-/* The scheduler process as commands see it from outside: its start, its pid file, what it reports. */
+/* The scheduler process as commands see it: its start, its pid file, what it reports. */
 
 /** The scheduler writes its own pid file, once no other one lives. */
 export function startSchedulerProcess(

@@ -8,9 +8,9 @@ import { paths } from '../../state-manager/paths.ts';
 import type { StateManager } from '../../state-manager/state-manager.ts';
 
 /*
-  Removes a topology from the state tree, in Heron's order: first what live processes would look for,
-  last what says that the topology exists, so that an interrupted removal can be found and repeated.
-  The record of a completed topology stays.
+  Removes a topology from the state tree, in Heron's order: first what live processes would look
+  for, last what says that the topology exists, so that an interrupted removal can be found and
+  repeated. The record of a completed topology stays.
 */
 
 /** The first half: afterwards nobody finds the topology's processes any more. */

@@ -21,11 +21,11 @@ import {
 } from './working-folder.ts';
 
 /*
-  The end of a topology: by its scheduler, or by a command when the scheduler is dead. Every step may
-  find its work done, half done or not begun.
+  The end of a topology: by its scheduler, or by a command when the scheduler is dead. Every step
+  may find its work done, half done or not begun.
 
   T1. Processes go before the nodes and files that they use.
-  T2. What says that the topology exists goes last: until then the same command finds it and finishes.
+  T2. What says that the topology exists goes last: until then the same command can finish the work.
   T3. Resolving means that nothing is left. What cannot be removed is named in the error.
 */
 
@@ -48,7 +48,7 @@ export interface TeardownOptions extends ProcessRemains {
   readonly logger: Logger;
 }
 
-/** @throws EngineError PROCESS_LOST naming the processes that are left, FILE_FAILED naming the file. */
+/** @throws EngineError PROCESS_LOST naming the processes left, or FILE_FAILED naming the file. */
 export async function teardown(options: TeardownOptions): Promise<void> {
   const { folder, topologyName, topologyIds, archive, archives, stateManager, logger } = options;
   await endTopologyProcesses(options);

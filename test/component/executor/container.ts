@@ -25,6 +25,7 @@ import {
   topologyMark,
 } from '../../../src/supervision/topology-processes.ts';
 import { encodePackingPlan } from '../../../src/wire/packing-plan.ts';
+import { COMPILE_CACHE } from '../../support/compile-cache.ts';
 import { executorArguments } from '../../support/executor-arguments.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -120,6 +121,7 @@ function startStubExecutor(
       environment: {
         ...process.env,
         ...topologyMark(args.topologyId),
+        NODE_COMPILE_CACHE: COMPILE_CACHE,
         HERON_TEST_SETTINGS: JSON.stringify(settings),
       },
       workingDirectory: root,

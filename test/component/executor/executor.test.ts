@@ -233,7 +233,7 @@ test('container 0 runs the topology master', async (t) => {
   await allUp(container, ['metricsmgr-0', 'heron-tmanager']);
 });
 
-test('a state manager that is away is waited for; one that stays away is the reason to end', async (t) => {
+test('a state manager that is away is waited for, but not for ever', async (t) => {
   const container = await aContainer(t);
   const { stateRoot } = container.arguments;
   writeFileSync(stateRoot, 'a file where the folder should be');

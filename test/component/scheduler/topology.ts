@@ -22,6 +22,7 @@ import { readPidFile } from '../../../src/supervision/pid-file.ts';
 import { findTopologyProcesses } from '../../../src/supervision/topology-processes.ts';
 import { encodePackingPlan } from '../../../src/wire/packing-plan.ts';
 import { encodeTopology } from '../../../src/wire/topology.ts';
+import { COMPILE_CACHE } from '../../support/compile-cache.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const STUB_SCHEDULER = join(import.meta.dirname, '../../support/stub-scheduler.ts');
@@ -51,6 +52,7 @@ export interface Submitted {
 export async function aSubmittedTopology(t: TestContext, plan: PackingPlan): Promise<Submitted> {
   const { path: dataRoot, [Symbol.asyncDispose]: remove } = await temporaryFolder();
   process.env['HERON_TEST_SETTINGS'] = JSON.stringify(SETTINGS);
+  process.env['NODE_COMPILE_CACHE'] = COMPILE_CACHE;
   const stateRoot = join(dataRoot, 'state');
 
   const stateManager = createStateManager({

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import { topologyId } from '../../../src/base/ids.ts';
 import { eventually } from '../../support/eventually.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import {
   bytesOf,
   record,
@@ -200,6 +201,18 @@ describe('several processes on one state folder', () => {
     assert.deepEqual(await root.files(), ['pplans/words']);
   });
 
+  it('a watcher is told of changes at once, not only when it looks by itself', async (t) => {
+    const root = await stateRoot(t);
+    const timeStandsStill = new ManualClock();
+    const { told } = record(root.connect({ clock: timeStandsStill }), 'packingplans/words');
+    await eventually(() => assert.deepEqual(told, [undefined]));
+    const writer = root.spawn();
+    await writer.call('create', 'packingplans/words', bytesOf('a'), { ephemeral: false });
+    await eventually(() => assert.deepEqual(told, [undefined, 'a']));
+    await writer.call('replace', 'packingplans/words', bytesOf('a'), bytesOf('b'));
+    await eventually(() => assert.deepEqual(told, [undefined, 'a', 'b']));
+  });
+
   it('a watcher in another process is told every last value', async (t) => {
     const root = await stateRoot(t);
     const manager = root.connect();
@@ -253,7 +266,7 @@ describe('a state folder in a bad state', () => {
   // The kernel's own trees refuse even root, as a read-only disk would.
   for (const path of ['/proc/heron-state', '/sys/heron-state']) {
     it(`${dirname(path)}: reads as empty and cannot be written`, async (t) => {
-      const manager = (await stateRoot(t)).connect(path);
+      const manager = (await stateRoot(t)).connect({ root: path });
       await rejectsWith(manager.create(NODE, bytesOf('')), 'STATE_NOT_WRITABLE');
       await rejectsWith(manager.nextEpoch(topologyId('words-1')), 'STATE_NOT_WRITABLE');
       assert.equal(await manager.read(NODE), undefined);

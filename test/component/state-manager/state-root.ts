@@ -2,12 +2,18 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { systemClock } from '../../../src/base/clock.ts';
+import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { createSystemRandom } from '../../../src/base/random.ts';
 import { createStateManager } from '../../../src/state-manager/create.ts';
 import type { StateManager } from '../../../src/state-manager/state-manager.ts';
 import { RemoteClient } from './remote-client.ts';
+
+interface ConnectOptions {
+  /** Another root than the test's. */
+  readonly root?: string;
+  readonly clock?: Clock;
+}
 
 /**
  * A state folder for one test, and everybody who uses it. At the end of the test the users go first:
@@ -26,11 +32,11 @@ export class StateRoot {
   }
 
   /** A manager in the test's own process. */
-  connect(root = this.path): StateManager {
+  connect({ root = this.path, clock = systemClock }: ConnectOptions = {}): StateManager {
     const manager = createStateManager({
       kind: 'file',
       root,
-      clock: systemClock,
+      clock,
       random: createSystemRandom(),
       logger: silentLogger,
     });

@@ -112,7 +112,7 @@ for (const [where, container] of [
       slow.consume();
       await eventually(() => {
         source.sendAll(1_000);
-        return slow.firstValues.length === 10_000;
+        return slow.tupleCount === 10_000;
       });
       assert.equal(source.sentSets, 1_000);
     });
@@ -132,7 +132,7 @@ for (const [where, container] of [
       const others = new ObedientSource(other, setFor(3, 4));
       await eventually(() => {
         others.sendAll(1_000);
-        return quick.firstValues.length === 10_000;
+        return quick.tupleCount === 10_000;
       });
     });
   });
@@ -152,8 +152,8 @@ describe('a slow task that dies', () => {
     const successor = await running.instance(2);
     const total = source.sentSets * 10;
     const lost = (): number => running.managerOf(2).count('__server/__tuples_to_workers_lost');
-    await eventually(() => successor.firstValues.length + lost() === total);
-    assert.equal(lost(), slow.firstValues.length);
+    await eventually(() => successor.tupleCount + lost() === total);
+    assert.equal(lost(), slow.tupleCount);
     await eventually(() => source.unreleasedBytes < INSTANCE_WINDOW / 2);
   });
 });
@@ -188,7 +188,7 @@ describe('a foreign source, which knows no credits', () => {
     assert.ok(word.unsentBytes > 0, 'the source cannot write');
     slow.isSlow = false;
     slow.consume();
-    await eventually(() => slow.firstValues.length === sets * 1_000, { timeoutMs: 30_000 });
+    await eventually(() => slow.tupleCount === sets * 1_000, { timeoutMs: 30_000 });
   });
 });
 
@@ -208,7 +208,7 @@ describe('a foreign destination, which knows no credits', () => {
     const source = new ObedientSource(word, setFor(2));
     await eventually(() => {
       source.sendAll(500);
-      return slow.firstValues.length === 5_000;
+      return slow.tupleCount === 5_000;
     });
     slow.pauseReading();
     const many = 100_000;
@@ -216,7 +216,7 @@ describe('a foreign destination, which knows no credits', () => {
     assert.ok(source.sentSets < many, 'it stops when the socket is full');
     const sent = source.sentSets;
     slow.resumeReading();
-    await eventually(() => slow.firstValues.length >= sent * 10, { timeoutMs: 30_000 });
+    await eventually(() => slow.tupleCount >= sent * 10, { timeoutMs: 30_000 });
   });
 });
 
@@ -235,6 +235,6 @@ describe('packets beyond the limit', () => {
     await eventually(() => all.get(1)?.isClosed === true);
     const fits = value.subarray(0, 1024 * 1024 - 200);
     all.get(2)?.sendSet(tupleSetBytes({ task: 2, tuples: [{ values: [fits] }] }));
-    await eventually(() => all.get(3)?.firstValues.length === 1);
+    await eventually(() => all.get(3)?.tupleCount === 1);
   });
 });

@@ -41,7 +41,7 @@ describe('the way of a tuple', () => {
     all.get(2)?.sendSet(setOf(2, ['from 2']));
     for (const task of [3, 4]) {
       const instance = all.get(task);
-      await eventually(() => instance?.firstValues.length === 2);
+      await eventually(() => instance?.tupleCount === 2);
       assert.deepEqual(instance?.firstValues.toSorted(), [text('from 1'), text('from 2')]);
     }
     assert.equal(running.managerOf(1).count('__client_stmgr-2/__tuples_to_stmgrs'), 1);
@@ -68,7 +68,7 @@ describe('the way of a tuple', () => {
       all.get(1)?.sendSet(setOf(1, some, round % 3 === 0 ? 'other' : 'default'));
     }
     const sink = all.get(2);
-    await eventually(() => sink?.firstValues.length === sent.length);
+    await eventually(() => sink?.tupleCount === sent.length);
     assert.deepEqual(sink?.firstValues, sent);
   });
 
@@ -92,8 +92,7 @@ describe('the way of a tuple', () => {
     const keys = words(500, 'ключ ');
     for (const task of [1, 2, 3]) all.get(task)?.sendSet(setOf(task, keys));
     const counts = [4, 5, 6, 7].map((task) => all.get(task));
-    const total = (): number =>
-      counts.reduce((sum, one) => sum + (one?.firstValues.length ?? 0), 0);
+    const total = (): number => counts.reduce((sum, one) => sum + (one?.tupleCount ?? 0), 0);
     await eventually(() => total() === 1_500);
     const owners = new Map<string, number[]>();
     for (const [index, one] of counts.entries()) {
@@ -124,7 +123,7 @@ describe('the way of a tuple', () => {
         ?.sendSet(tupleSetBytes({ task: 1, tuples: [{ values: [value] }, aTuple('small')] }));
     }
     const sink = all.get(2);
-    await eventually(() => sink?.firstValues.length === 6);
+    await eventually(() => sink?.tupleCount === 6);
     for (const [index, first] of sink?.firstValues.entries() ?? []) {
       assert.equal(first.length, index % 2 === 0 ? value.length : text('small').length);
     }
@@ -170,7 +169,7 @@ describe('the way of a tuple', () => {
     all.get(1)?.sendSet(setOf(1, words(10, 'near')));
     await eventually(() => manager.count('__server/__tuples_from_workers') === 10);
     const again = await running.instance(3);
-    await eventually(() => again.firstValues.length === 20);
+    await eventually(() => again.tupleCount === 20);
     assert.equal(again.plans.length, 1);
     assert.equal(manager.count('__server/__tuples_to_workers_lost'), 0);
     const set = readTupleSet(again.sets[0] ?? Buffer.alloc(0));
@@ -189,7 +188,7 @@ describe('the way of a tuple', () => {
     assert.ok(sink !== undefined);
     sink.isSlow = true;
     all.get(1)?.sendSet(setOf(1, ['a', 'b', 'c']));
-    await eventually(() => sink.firstValues.length === 3);
+    await eventually(() => sink.tupleCount === 3);
     sink.kill();
     await eventually(() => running.managerOf(1).count('__server/__tuples_to_workers_lost') === 3);
   });

@@ -8,6 +8,7 @@ import { topologyId } from '../../../src/base/ids.ts';
 import { identityOf, isAlive, type ProcessIdentity } from '../../../src/base/process-identity.ts';
 import { RotatingFile } from '../../../src/base/rotating-file.ts';
 import { endProcesses, killProcesses } from '../../../src/supervision/end-processes.ts';
+import { exitReason } from '../../../src/supervision/exit-reason.ts';
 import { readPidFile, writePidFile } from '../../../src/supervision/pid-file.ts';
 import type { ProcessHandle } from '../../../src/supervision/process-handle.ts';
 import {
@@ -93,7 +94,18 @@ test('how a child ended is seen: code, signal and last lines', async (t) => {
   assert.deepEqual({ code, signal }, { code: null, signal: 'SIGKILL' });
 });
 
-test('much output is read to its end, kept within its bound, and the last lines are right', async (t) => {
+test('a heap that is exhausted is told from other ends', async (t) => {
+  const { command, folder, clock } = await bench(t);
+  const script = `const kept = []; for (;;) kept.push(new Array(1000).fill({}))`;
+  const hungry = command('', { arguments: ['--max-old-space-size=16', '-e', script] });
+  const openOutput = (): RotatingFile =>
+    new RotatingFile({ file: join(folder, 'x.out'), bytesMax: 100_000, filesMax: 1 });
+  const ending = await startDependent(hungry, { openOutput, clock }).ended;
+  assert.equal(ending.signal, 'SIGABRT');
+  assert.match(exitReason(ending), /^ran out of JavaScript heap/);
+});
+
+test('much output is read to its end and kept within its bound', async (t) => {
   const { folder, start } = await bench(t);
   const { lastLines } = await start(`for (let i = 1; i <= 20000; i += 1) console.log('line ' + i)`)
     .ended;

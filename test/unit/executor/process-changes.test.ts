@@ -32,7 +32,7 @@ const cases: readonly [
 ];
 
 for (const [present, wanted, start, stop, replace] of cases) {
-  test(`[${present}] to [${wanted}]: start [${start}], stop [${stop}], replace [${replace}]`, () => {
+  test(`[${present}] to [${wanted}]: start [${start}] stop [${stop}] replace [${replace}]`, () => {
     const changes = processChanges(processesOf(present), processesOf(wanted));
     const names = (processes: readonly { readonly name: string }[]): string =>
       processes.map(({ name }) => name).join(' ');

@@ -155,7 +155,7 @@ const IMPOSSIBLE: readonly (readonly [string, Readonly<Record<string, string>>, 
   [
     'components that ask for more than the limit',
     { 'topology.container.ram': '1000', 'topology.component.rammap': 'word:600' },
-    /^container 1: its components ask for 1200 bytes of memory, topology\.container\.ram is 1000, and/,
+    /^container 1: its components ask for 1200 bytes of memory, topology\.container\.ram is 1000/,
   ],
   [
     'nothing left for the others',
@@ -165,7 +165,7 @@ const IMPOSSIBLE: readonly (readonly [string, Readonly<Record<string, string>>, 
   [
     'a share that no task can live on',
     { 'topology.container.ram': String(2 * GIB + 50 * MIB) },
-    /^container 1: a task of 'sink' gets 10485760 bytes of memory, it needs 16777216 \(topology\.con/,
+    /^container 1: a task of 'sink' gets 10485760 bytes of memory, it needs 16777216 \(/,
   ],
   [
     'a component that asks for less than a task can live on',
@@ -226,7 +226,7 @@ function sum(amounts: readonly number[]): number {
   return amounts.reduce((total, amount) => total + amount, 0);
 }
 
-test('whatever is asked for: each task once, evenly spread, and within the limits, or refused', () => {
+test('each task once, evenly spread, and within the limits, or refused with a code', () => {
   fc.assert(
     fc.property(topologies, (topology) => {
       let containers: readonly ContainerPlan[];

@@ -10,8 +10,8 @@ const cases: readonly [facts: Partial<ExitFacts>, reason: string][] = [
     'ended because user code failed (code 70): heron-instance cannot go on: count: no such word',
   ],
   [
-    { code: 70, lastLines: ['heron-instance ends because some code called process.exit(7)'] },
-    'ended because user code failed (code 70): heron-instance ends because some code called process.exit(7)',
+    { code: 7, lastLines: ['stmgr ends because some code called process.exit(7)'] },
+    'ended with code 7: stmgr ends because some code called process.exit(7)',
   ],
   [
     { code: 1, lastLines: ['TypeError: first', '    at a', 'TypeError: second', '    at b', ''] },

@@ -126,7 +126,7 @@ test('what cannot be started is a death as well', async () => {
   assert.equal(supervised.report.state, 'restarting');
 });
 
-test('stop asks first, kills after the grace time, and nothing is started afterwards (S3)', async () => {
+test('stop asks first and kills after the grace time; nothing is started then (S3)', async () => {
   const { supervised, clock, launch, started, current } = supervise();
   supervised.start(launch);
   const stopped = supervised.stop();

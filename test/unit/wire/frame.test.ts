@@ -139,7 +139,7 @@ describe('reading', () => {
 });
 
 describe('memory', () => {
-  test('a packet inside one chunk is a view, one that spans chunks has a buffer of its size', () => {
+  test('a packet inside one chunk is a view, one across chunks has its own buffer', () => {
     const first = packetOf(Buffer.from('first'));
     const second = packetOf(Buffer.from('second'));
     const chunk = Buffer.concat([first, second.subarray(0, 50)]);

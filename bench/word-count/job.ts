@@ -1,0 +1,153 @@
+/*
+  The job that every engine in bench/ runs: words by a fixed generator, grouped by word, counted.
+
+  Arguments: bolt (count | transport), tasks of each component, words per second of each spout (0 = as
+  many as it can), folder for the samples.
+
+  Each bolt task appends a line to its file of samples every SAMPLE_MS: the machine's monotonic clock,
+  and how many words it has executed; the runner takes rates from these.
+*/
+
+import { createWriteStream, type WriteStream } from 'node:fs';
+import { BasicBolt, fields, Spout, topology, type TopologyContext, type Tuple } from 'heron-ts';
+import { LatencyHistogram } from './latency-histogram.ts';
+import { WordRandom, wordList } from './words.ts';
+
+const SAMPLE_MS = 250;
+const WORDS = 450_000;
+/** Task i draws with seed 7 + i. */
+const SPOUT_SEED = 7;
+
+/** Microseconds of the machine's monotonic clock; exact as a double for 285 years of uptime. */
+function nowMicros(): number {
+  return Number(process.hrtime.bigint() / 1000n);
+}
+
+class Words extends Spout.of({ default: fields<{ word: string; at: number }>()('word', 'at') }) {
+  override nextTuple(): void {}
+}
+
+class PlainWords extends Spout.of({ default: ['word'] }) {
+  #words: readonly string[] = [];
+  #random = new WordRandom(SPOUT_SEED);
+
+  override open(context: TopologyContext): void {
+    this.#words = wordList(WORDS);
+    this.#random = new WordRandom(SPOUT_SEED + context.taskIndex);
+  }
+
+  override nextTuple(): void {
+    this.emit([this.#words[this.#random.below(WORDS)] as string]);
+  }
+}
+
+/** Emits what is due by the clock, so that a late call catches up; each word carries its time. */
+class PacedWords extends Words {
+  readonly #perMicrosecond: number;
+  readonly #words = wordList(WORDS);
+  readonly #random = new WordRandom(SPOUT_SEED);
+  #startedAt = 0;
+  #emitted = 0;
+
+  constructor(wordsPerSecond: number) {
+    super();
+    this.#perMicrosecond = wordsPerSecond / 1e6;
+  }
+
+  override nextTuple(): void {
+    const now = nowMicros();
+    if (this.#startedAt === 0) this.#startedAt = now;
+    const due = Math.floor((now - this.#startedAt) * this.#perMicrosecond);
+    for (; this.#emitted < due; this.#emitted += 1) {
+      const word = this.#words[this.#random.below(WORDS)] as string;
+      this.emit({ word, at: nowMicros() });
+    }
+  }
+}
+
+/** What all measured bolts do besides their work. */
+class Sampler {
+  executed = 0;
+  readonly #file: WriteStream;
+
+  constructor(context: TopologyContext, folder: string, extra: () => object = () => ({})) {
+    this.#file = createWriteStream(`${folder}/samples-${context.taskId}.jsonl`);
+    context.clock.every(SAMPLE_MS, () => {
+      const sample = { atMicros: nowMicros(), executed: this.executed, ...extra() };
+      this.#file.write(`${JSON.stringify(sample)}\n`);
+    });
+  }
+}
+
+abstract class MeasuredBolt extends BasicBolt.of({}) {
+  readonly #folder: string;
+  protected sampler: Sampler | undefined;
+
+  constructor(folder: string) {
+    super();
+    this.#folder = folder;
+  }
+
+  override prepare(context: TopologyContext): void {
+    this.sampler = new Sampler(context, this.#folder, () => this.extra());
+  }
+
+  protected extra(): object {
+    return {};
+  }
+}
+
+class Count extends MeasuredBolt {
+  readonly #counts = new Map<string, number>();
+
+  override execute(tuple: Tuple<{ word: string }>): void {
+    const word = tuple.get('word');
+    this.#counts.set(word, (this.#counts.get(word) ?? 0) + 1);
+    (this.sampler as Sampler).executed += 1;
+  }
+}
+
+/** Only sums lengths: shows the engine itself. */
+class Transport extends MeasuredBolt {
+  #letters = 0;
+
+  override execute(tuple: Tuple<{ word: string }>): void {
+    this.#letters += tuple.get('word').length;
+    (this.sampler as Sampler).executed += 1;
+  }
+
+  protected override extra(): object {
+    return { letters: this.#letters };
+  }
+}
+
+class Latency extends MeasuredBolt {
+  readonly #counts = new Map<string, number>();
+  readonly #histogram = new LatencyHistogram();
+
+  override execute(tuple: Tuple<{ word: string; at: number }>): void {
+    const word = tuple.get('word');
+    this.#counts.set(word, (this.#counts.get(word) ?? 0) + 1);
+    this.#histogram.record(nowMicros() - tuple.get('at'));
+    (this.sampler as Sampler).executed += 1;
+  }
+
+  protected override extra(): object {
+    return { micros: this.#histogram.takeBuckets() };
+  }
+}
+
+export default topology(
+  'bench',
+  (builder, [bolt = 'count', tasks = '1', rate = '0', folder = '.']) => {
+    const options = { parallelism: Number(tasks) };
+    if (Number(rate) > 0) {
+      const paced = builder.setSpout('words', () => new PacedWords(Number(rate)), options);
+      builder.setBolt('bolt', () => new Latency(folder), options).fieldsGrouping(paced, 'word');
+      return;
+    }
+    const words = builder.setSpout('words', () => new PlainWords(), options);
+    const make = (): MeasuredBolt => (bolt === 'count' ? new Count(folder) : new Transport(folder));
+    builder.setBolt('bolt', make, options).fieldsGrouping(words, 'word');
+  },
+);

@@ -1,0 +1,20 @@
+import { EngineError, type EngineErrorOptions, type ErrorCode } from '../base/errors.ts';
+
+export interface AdvisedErrorOptions extends EngineErrorOptions {
+  /** What to do about it; completes the line "Next: …". */
+  readonly next: string;
+  /** Lines of others, shown as they are: the last ones of a process that died, say. */
+  readonly details?: readonly string[];
+}
+
+/** An error of a command, with the next step where the general one of its code would say too little. */
+export class AdvisedError extends EngineError {
+  readonly next: string;
+  readonly details: readonly string[];
+
+  constructor(code: ErrorCode, message: string, options: AdvisedErrorOptions) {
+    super(code, message, options);
+    this.next = options.next;
+    this.details = options.details ?? [];
+  }
+}

@@ -1,0 +1,30 @@
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Random } from '../base/random.ts';
+import type { CliExitCode } from './exit-codes.ts';
+import type { Output } from './output.ts';
+
+/** What every command gets from the process that it runs in. */
+export interface CommandContext {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** For --verbose. */
+  readonly logger: Logger;
+  readonly output: Output;
+  /** Holds everything of this machine. */
+  readonly dataRoot: string;
+  readonly currentUser: string;
+  /** Aborted by Ctrl-C and by SIGTERM. */
+  readonly interruption: AbortSignal;
+  /** Called after each step that a crash could follow. */
+  readonly afterStep: (step: string) => void;
+}
+
+/** What a command has to say at its end. */
+export interface CommandResult {
+  /** The one value that --json prints; its shape is documented in docs/cli.md. */
+  readonly json: object;
+  /** For people; empty when everything has been said. */
+  readonly text: string;
+  readonly exitCode?: CliExitCode;
+}

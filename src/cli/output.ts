@@ -1,0 +1,54 @@
+import type { Writable } from 'node:stream';
+import { styleText } from 'node:util';
+
+export interface OutputOptions {
+  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly stderr: Writable;
+  readonly isJson: boolean;
+}
+
+type Style = Parameters<typeof styleText>[0];
+
+/**
+ * Where a command's words go. With --json standard output holds one value and nothing else; what a
+ * person would read on the way is left out.
+ */
+export class Output {
+  readonly isJson: boolean;
+  readonly #stdout: OutputOptions['stdout'];
+  readonly #stderr: Writable;
+
+  constructor({ stdout, stderr, isJson }: OutputOptions) {
+    this.isJson = isJson;
+    this.#stdout = stdout;
+    this.#stderr = stderr;
+  }
+
+  get isTerminal(): boolean {
+    return this.#stdout.isTTY === true;
+  }
+
+  /** A line for people. */
+  say(line: string): void {
+    if (!this.isJson) this.#stdout.write(`${line}\n`);
+  }
+
+  /** Something that should not be overlooked, whoever reads standard output. */
+  warn(line: string): void {
+    this.#stderr.write(`${line}\n`);
+  }
+
+  /** Whole lines of data, as they are. */
+  write(text: string): void {
+    this.#stdout.write(text);
+  }
+
+  json(value: object): void {
+    this.#stdout.write(`${JSON.stringify(value)}\n`);
+  }
+
+  /** Colour where there is a terminal that wants it, else the bare text. */
+  style(style: Style, text: string): string {
+    return styleText(style, text, { stream: this.#stdout });
+  }
+}

@@ -1,0 +1,39 @@
+import { rm } from 'node:fs/promises';
+import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/errors.ts';
+import { topologyName } from '../../base/ids.ts';
+import type { Logger } from '../../base/logger.ts';
+import { parseCompletion } from '../../model/completion.ts';
+import { paths } from '../../state-manager/paths.ts';
+import type { StateManager } from '../../state-manager/state-manager.ts';
+import { keptLogsFolder } from './working-folder.ts';
+
+export interface RetentionOptions {
+  readonly dataRoot: string;
+  readonly stateManager: StateManager;
+  readonly retentionMs: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Removes the records and logs of topologies that completed longer ago than they are kept. Nobody
+ * runs for ever to do it, so every launch does; what fails is left to the next one.
+ */
+export async function removeExpired(options: RetentionOptions): Promise<void> {
+  const { dataRoot, stateManager, retentionMs, clock, logger } = options;
+  const names = await stateManager.list(paths.completedTopologies);
+  for (const name of names.map(topologyName)) {
+    try {
+      const bytes = await stateManager.read(paths.completed(name));
+      if (bytes === undefined) continue;
+      const { topologyId, completedAtMs } = parseCompletion(bytes);
+      if (clock.wallNow() - completedAtMs <= retentionMs) continue;
+      await rm(keptLogsFolder(dataRoot, topologyId), { recursive: true, force: true });
+      await stateManager.delete(paths.completed(name));
+    } catch (error) {
+      const reason = messageOf(error);
+      logger.warn('the remains of a completed topology stay', { topology: name, reason });
+    }
+  }
+}

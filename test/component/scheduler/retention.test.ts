@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync } from 'node:fs';
+import { test } from 'node:test';
+import { topologyId, topologyName } from '../../../src/base/ids.ts';
+import { silentLogger } from '../../../src/base/logger.ts';
+import { encodeCompletion } from '../../../src/model/completion.ts';
+import { removeExpired } from '../../../src/scheduler/local/retention.ts';
+import { keptLogsFolder } from '../../../src/scheduler/local/working-folder.ts';
+import { createStateManager } from '../../../src/state-manager/create.ts';
+import { paths } from '../../../src/state-manager/paths.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+test('records and logs of completed topologies go when their time is over', async (t) => {
+  const { path: dataRoot } = await temporaryFolder(t);
+  const clock = new ManualClock();
+  const stateManager = createStateManager({ kind: 'memory' });
+  const complete = async (name: string, agoMs: number): Promise<void> => {
+    const id = topologyId(`${name}-id`);
+    mkdirSync(keptLogsFolder(dataRoot, id), { recursive: true });
+    const completedAtMs = clock.wallNow() - agoMs;
+    const completion = {
+      topologyId: id,
+      completedAtMs,
+      result: 'completed',
+      incidents: [],
+    } as const;
+    await stateManager.write(paths.completed(topologyName(name)), encodeCompletion(completion));
+  };
+  await complete('old', 1_001);
+  await complete('young', 1_000);
+  await stateManager.write(paths.completed(topologyName('damaged')), Buffer.from('{'));
+  const logger = silentLogger;
+  await removeExpired({ dataRoot, stateManager, retentionMs: 1_000, clock, logger });
+  assert.deepEqual(await stateManager.list(paths.completedTopologies), ['damaged', 'young']);
+  assert.ok(!existsSync(keptLogsFolder(dataRoot, topologyId('old-id'))));
+  assert.ok(existsSync(keptLogsFolder(dataRoot, topologyId('young-id'))));
+});
