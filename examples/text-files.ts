@@ -20,7 +20,7 @@ export async function textFilesBelow(places: readonly string[]): Promise<string[
       if (entry.isFile() && isText(entry.name)) files.add(join(entry.parentPath, entry.name));
     }
   }
-  return [...files].sort();
+  return [...files].toSorted();
 }
 
 function isText(name: string): boolean {

@@ -35,7 +35,7 @@ class Lines extends Spout.of({ default: fields<{ line: string }>()('line') }) {
   override async open(context: TopologyContext): Promise<void> {
     context.registerMetric('files-done', this.#filesDone);
     const files = await textFilesBelow(this.#places);
-    this.#files = files.filter((_, n) => n % context.parallelism === context.taskIndex).reverse();
+    this.#files = files.filter((_, n) => n % context.parallelism === context.taskIndex).toReversed();
   }
 
   override nextTuple(): void | Promise<void> {
@@ -51,7 +51,7 @@ class Lines extends Spout.of({ default: fields<{ line: string }>()('line') }) {
       return;
     }
     await using handle = await open(file);
-    this.#lines = (await handle.readFile('utf8')).split('\n').reverse();
+    this.#lines = (await handle.readFile('utf8')).split('\n').toReversed();
     this.#filesDone.incr();
   }
 }
@@ -59,7 +59,10 @@ class Lines extends Spout.of({ default: fields<{ line: string }>()('line') }) {
 /** A word is a run of letters; capitals do not count. */
 class Split extends BasicBolt.of({ default: fields<{ word: string }>()('word') }) {
   override execute(tuple: Tuple<{ line: string }>): void {
-    for (const [word] of tuple.get('line').toLowerCase().matchAll(/\p{Letter}+/gu)) {
+    for (const [word] of tuple
+      .get('line')
+      .toLowerCase()
+      .matchAll(/\p{Letter}+/gu)) {
       this.emit({ word });
     }
   }
@@ -96,9 +99,9 @@ class Report extends BasicBolt.of({}) {
   }
 
   override async finish(): Promise<void> {
-    this.#counts.sort(([left, m], [right, n]) => n - m || (left < right ? -1 : 1));
+    const sorted = this.#counts.toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
     const unfinished = `${this.#file}.unfinished`;
-    await writeFile(unfinished, JSON.stringify(Object.fromEntries(this.#counts), undefined, 1));
+    await writeFile(unfinished, JSON.stringify(Object.fromEntries(sorted), undefined, 1));
     await rename(unfinished, this.#file);
   }
 }

@@ -1,7 +1,7 @@
 /*
-  Proves the packed package where nothing of the repository can help it: in an empty folder, installed
-  from the archive as a user would, a topology compiles against its declarations, is submitted by its
-  command, counts words to the end, and leaves nothing running.
+  Proves the packed package where nothing of the repository can help it: in an empty folder,
+  installed from the archive as a user would, a topology compiles against its declarations, is
+  submitted by its command, counts words to the end, and leaves nothing running.
 */
 
 import assert from 'node:assert/strict';

@@ -28,7 +28,7 @@ const CHECKS: readonly Check[] = [
 
 /** What the compiler remembers of the last check. */
 function typesCache(): readonly string[] {
-  return ['--incremental', '--tsBuildInfoFile', 'node_modules/.cache/types.tsbuildinfo'];
+  return ['--incremental', '--tsBuildInfoFile', '.cache/types.tsbuildinfo'];
 }
 
 let failed = 0;

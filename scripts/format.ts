@@ -2,7 +2,7 @@
 
 import { runTool } from './tools.ts';
 
-const write = process.argv.includes('--check') ? [] : ['--write'];
-const { passed, output } = await runTool('biome', ['format', ...write]);
+const mode = process.argv.includes('--check') ? '--reporter=summary' : '--write';
+const { passed, output } = await runTool('biome', ['format', mode]);
 process.stdout.write(output);
 process.exitCode = passed ? 0 : 1;

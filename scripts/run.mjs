@@ -39,7 +39,7 @@ runInPlace(node, [script, ...args], {
   ...process.env,
   PATH: [dirname(node), join(modules, '.bin'), process.env.PATH].join(delimiter),
   // Saves each of the many processes the 70 ms that it takes to strip and compile its modules.
-  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(modules, '.cache', 'compile'),
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(root, '.cache', 'compile'),
 });
 
 function installWhenStale() {

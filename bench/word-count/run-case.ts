@@ -39,7 +39,9 @@ export async function runCase(bench: BenchCase, window: Window): Promise<CaseRun
     const submittedAt = nowMicros();
     const args = [bench.bolt, String(bench.tasks), String(bench.rate), samples];
     const config = ['--config-property', `topology.stmgrs=${bench.containers}`];
-    await run(process.execPath, [HERON, 'submit', ...config, PLACE, JOB, 'bench', ...args], { env });
+    await run(process.execPath, [HERON, 'submit', ...config, PLACE, JOB, 'bench', ...args], {
+      env,
+    });
     raiseWeight(processesOf(dataRoot).map(({ pid }) => pid));
     const firstWordAt = await firstWord(samples);
     return await measure({ bench, window, dataRoot, samples, submittedAt, firstWordAt });

@@ -54,11 +54,13 @@ export const ERROR_CODES = [
   'UNSUPPORTED_PLATFORM',
   'FILE_FAILED',
   'ARCHIVE_INVALID',
+  // A mistake of the engine's authors.
+  'ENGINE_FAULT',
 ] as const;
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** Who has to act: the author of the topology, the engine's authors, or whoever runs the machines. */
+/** Who has to act: the topology's author, the engine's authors, or whoever runs the machines. */
 export type ErrorDomain = 'user' | 'engine' | 'environment';
 
 export interface EngineErrorOptions {

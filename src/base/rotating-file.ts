@@ -7,7 +7,9 @@
       older in `file.2`, and there are never more than `filesMax` files in all.
   R3. Never throws once it is open. What cannot be written, on a full disk say, is counted and
       forgotten; the file is opened afresh at the next append, which is where it heals.
-  R4. Several writers, threads for example, may share a file: appends do not mix, and every
+  R4. Appends are lines: one that was cut short, by a full disk or a crash, is ended at the next
+      opening, so that it takes none of the following ones with it.
+  R5. Several writers, threads for example, may share a file: appends do not mix, and every
       CHECK_BYTES each writer looks whether another one has rotated the file under it. Until it
       looks, a writer may add that many bytes to R2's bound.
 */
@@ -17,6 +19,7 @@ import {
   fstatSync,
   mkdirSync,
   openSync,
+  readSync,
   renameSync,
   statSync,
   truncateSync,
@@ -43,8 +46,6 @@ export class RotatingFile {
   #descriptor: number;
   #bytes = 0;
   #uncheckedBytes = 0;
-  /** True when the last append stopped in its middle, so that the next one needs a new line. */
-  #torn = false;
   #closed = false;
   #dropped = 0;
   #lastFailure = '';
@@ -81,8 +82,6 @@ export class RotatingFile {
     try {
       if (this.#descriptor === CLOSED) this.#descriptor = this.#open();
       this.#makeRoom(bytes.length);
-      if (this.#torn) this.#write(NEW_LINE);
-      this.#torn = false;
       this.#write(bytes);
       return true;
     } catch (error) {
@@ -99,9 +98,10 @@ export class RotatingFile {
   }
 
   #open(): number {
-    const descriptor = openSync(this.#file, 'a', 0o600);
+    const descriptor = openSync(this.#file, 'a+', 0o600);
     this.#bytes = fstatSync(descriptor).size;
     this.#uncheckedBytes = 0;
+    if (endsInMidLine(descriptor, this.#bytes)) this.#bytes += writeSync(descriptor, NEW_LINE);
     return descriptor;
   }
 
@@ -113,7 +113,7 @@ export class RotatingFile {
     if (this.#bytes + byteCount > this.#bytesMax) this.#rotate();
   }
 
-  /** Takes up what other writers did to the file (R4). */
+  /** Takes up what other writers did to the file (R5). */
   #look(): void {
     const own = fstatSync(this.#descriptor);
     const current = statSync(this.#file, { throwIfNoEntry: false });
@@ -147,7 +147,6 @@ export class RotatingFile {
       const written = writeSync(this.#descriptor, bytes, at);
       at += written;
       this.#bytes += written;
-      this.#torn = at < bytes.length;
     }
   }
 
@@ -155,4 +154,11 @@ export class RotatingFile {
     if (this.#descriptor !== CLOSED) closeSync(this.#descriptor);
     this.#descriptor = CLOSED;
   }
+}
+
+function endsInMidLine(descriptor: number, size: number): boolean {
+  if (size === 0) return false;
+  const last = Buffer.alloc(1);
+  readSync(descriptor, last, 0, 1, size - 1);
+  return !last.equals(NEW_LINE);
 }

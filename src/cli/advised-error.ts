@@ -18,3 +18,13 @@ export class AdvisedError extends EngineError {
     this.details = options.details ?? [];
   }
 }
+
+/** Ctrl-C: the command has cleaned up after itself. Not a failure, but no success either. */
+export class Interrupted extends AdvisedError {
+  constructor(message: string) {
+    super('CONNECTION_CLOSED', message, {
+      domain: 'user',
+      next: 'nothing of it is left; start it again when you like',
+    });
+  }
+}

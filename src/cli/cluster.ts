@@ -1,9 +1,18 @@
 import { join } from 'node:path';
-import type { TopologyName } from '../base/ids.ts';
-import { createScheduler } from '../scheduler/create.ts';
+import type { TopologyId, TopologyName } from '../base/ids.ts';
+import {
+  createArchives,
+  createScheduler,
+  keptLogFolders,
+  keptLogsFolder,
+  type LogFolder,
+  runningLogFolders,
+  workingRootOf,
+} from '../scheduler/create.ts';
 import type { Scheduler, SchedulerTarget } from '../scheduler/scheduler.ts';
 import { createStateManager } from '../state-manager/create.ts';
 import type { StateManager } from '../state-manager/state-manager.ts';
+import type { Uploader } from '../uploader/uploader.ts';
 import type { CommandContext } from './command-context.ts';
 import type { Place } from './place.ts';
 
@@ -12,21 +21,39 @@ export interface Cluster extends AsyncDisposable {
   readonly name: string;
   readonly stateManager: StateManager;
   readonly scheduler: Scheduler;
-  /** The same, whose new topologies run on these addresses. */
+  /** The same, but what it launches runs on these addresses. */
   schedulerOn(hosts: readonly string[]): Scheduler;
+  archives(target: SchedulerTarget): Uploader;
+  readonly logs: TopologyLogs;
+}
+
+/** Where the log files of topologies are on this machine. */
+export interface TopologyLogs {
+  /** For people to look into. */
+  runningPath(target: SchedulerTarget): string;
+  keptPath(id: TopologyId): string;
+  running(target: SchedulerTarget): Promise<readonly LogFolder[]>;
+  kept(id: TopologyId): Promise<readonly LogFolder[]>;
 }
 
 /** Opens a cluster by its name, which `parsePlace` has checked. Touches nothing yet. */
 export function openCluster(name: string, context: CommandContext): Cluster {
   const { dataRoot, clock, random, logger } = context;
-  const stateRoot = join(dataRoot, 'repository', 'state', name);
-  const stateManager = createStateManager({ kind: 'file', root: stateRoot, clock, random, logger });
-  const options = { kind: 'local', dataRoot, stateRoot, stateManager, clock, random, logger } as const;
+  const root = join(dataRoot, 'repository', 'state', name);
+  const stateManager = createStateManager({ kind: 'file', root, clock, random, logger });
+  const parts = { dataRoot, stateRoot: root, stateManager, clock, random, logger };
   return {
     name,
     stateManager,
-    scheduler: createScheduler(options),
-    schedulerOn: (hosts) => createScheduler({ ...options, hosts }),
+    scheduler: createScheduler({ kind: 'local', ...parts }),
+    schedulerOn: (hosts) => createScheduler({ kind: 'local', ...parts, hosts }),
+    archives: (target) => createArchives(parts, target),
+    logs: {
+      runningPath: (target) => workingRootOf(dataRoot, target),
+      keptPath: (id) => keptLogsFolder(dataRoot, id),
+      running: (target) => runningLogFolders(dataRoot, target),
+      kept: (id) => keptLogFolders(dataRoot, id),
+    },
     [Symbol.asyncDispose]: () => stateManager.close(),
   };
 }

@@ -3,7 +3,13 @@
   where and why, then the next step. A failure that is not an EngineError is a fault of ours.
 */
 
-import { EngineError, type ErrorCode, type ErrorDomain, messageOf, stackOf } from '../base/errors.ts';
+import {
+  EngineError,
+  type ErrorCode,
+  type ErrorDomain,
+  messageOf,
+  stackOf,
+} from '../base/errors.ts';
 import { AdvisedError } from './advised-error.ts';
 
 export interface ErrorReport {

@@ -4,6 +4,7 @@
 */
 
 import { EngineError, type ErrorCode } from '../base/errors.ts';
+import { Interrupted } from './advised-error.ts';
 
 export const CLI_EXIT = {
   ok: 0,
@@ -19,6 +20,8 @@ export const CLI_EXIT = {
   timedOut: 105,
   /** `run` only: the topology came to its end, but tuples may be missing from its results. */
   completedWithLosses: 106,
+  /** By Ctrl-C or SIGTERM, after cleaning up: what shells say for SIGINT. */
+  interrupted: 130,
 } as const;
 
 export type CliExitCode = (typeof CLI_EXIT)[keyof typeof CLI_EXIT];
@@ -47,5 +50,6 @@ const CODES: Readonly<Partial<Record<ErrorCode, CliExitCode>>> = {
 
 /** The exit code for whatever a command failed with. */
 export function cliExitCodeOf(error: unknown): CliExitCode {
+  if (error instanceof Interrupted) return CLI_EXIT.interrupted;
   return (error instanceof EngineError ? CODES[error.code] : undefined) ?? CLI_EXIT.failure;
 }

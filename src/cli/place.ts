@@ -61,3 +61,11 @@ function wrongPlace(text: string, why: string) {
   const form = "a place is written cluster/role/env, for example 'local/me/dev'";
   return userError('INVALID_ARGUMENT', `${form}; '${quotable(text)}' ${why}`);
 }
+
+/** Names are unique in a cluster, so a place that does not fit is a slip, not another topology. */
+export function isAt(place: Place, written: WrittenPlace): boolean {
+  return (
+    (written.role === undefined || written.role === place.role) &&
+    (written.environ === undefined || written.environ === place.environ)
+  );
+}

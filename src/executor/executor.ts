@@ -13,7 +13,7 @@ import type { Settings } from '../model/settings.ts';
 import { paths } from '../state-manager/paths.ts';
 import type { StateManager, Watch } from '../state-manager/state-manager.ts';
 import { ReportPublisher } from '../supervision/report-publisher.ts';
-import { HEALTHY_AFTER_MS } from '../supervision/restart-policy.ts';
+import { restartPolicyOf } from '../supervision/restart-policy.ts';
 import { retry } from '../supervision/retry.ts';
 import { childLimitMs } from '../supervision/shutdown-limits.ts';
 import { decodePackingPlan } from '../wire/packing-plan.ts';
@@ -114,12 +114,7 @@ export class Executor {
     return new ContainerProcesses({
       launch,
       history,
-      policy: {
-        backoffMinMs: settings.get('heron.executor.restart.backoff.min.ms'),
-        backoffMaxMs: settings.get('heron.executor.restart.backoff.max.ms'),
-        attemptsMax: settings.get('heron.executor.restart.attempts.max'),
-        healthyAfterMs: HEALTHY_AFTER_MS,
-      },
+      policy: restartPolicyOf(settings),
       graceMs: childLimitMs(settings.get('heron.shutdown.grace.ms')),
       clock,
       random,

@@ -1,20 +1,18 @@
 import { isoTime } from '../base/iso-time.ts';
 import { RotatingFile, type RotatingFileOptions } from '../base/rotating-file.ts';
+import type { Counter } from '../metrics/metrics-registry.ts';
 import type { MetricsRecord, MetricsSink } from './sink.ts';
 
 /** Appends each record as one JSON line to a bounded file. What the disk refuses is counted. */
 export class FileSink implements MetricsSink {
   readonly name = 'file-sink';
   readonly #file: RotatingFile;
-  #dropped = 0;
+  readonly #dropped: Counter;
 
   /** @throws EngineError FILE_FAILED when the file cannot be opened. */
-  constructor(options: RotatingFileOptions) {
+  constructor(options: RotatingFileOptions, dropped: Counter) {
     this.#file = new RotatingFile(options);
-  }
-
-  get dropped(): number {
-    return this.#dropped;
+    this.#dropped = dropped;
   }
 
   accept({ source, atMs, metrics, exceptions }: MetricsRecord): void {
@@ -24,7 +22,7 @@ export class FileSink implements MetricsSink {
       metrics: Object.fromEntries(metrics.map(({ name, value }) => [name, value])),
       ...(exceptions.length > 0 && { exceptions }),
     });
-    if (!this.#file.append(`${line}\n`)) this.#dropped += metrics.length + exceptions.length;
+    if (!this.#file.append(`${line}\n`)) this.#dropped.add(metrics.length + exceptions.length);
   }
 
   async close(): Promise<void> {

@@ -68,10 +68,7 @@ export class MetricsManager {
     const { host, port, settings, clock, logger } = this.#options;
     const master = this.#createMasterSink();
     this.#sinks = [this.#createFileSink(), master];
-    for (const sink of this.#sinks) {
-      this.#registry.gauge(`${sink.name}/dropped-count`, () => sink.dropped);
-      this.#closers.push(() => sink.close());
-    }
+    for (const sink of this.#sinks) this.#closers.push(() => sink.close());
     const publishers = new PublisherServer({
       ...this.#options,
       registry: this.#registry,
@@ -85,7 +82,6 @@ export class MetricsManager {
     });
     this.#server = server;
     this.#closers.unshift(() => server.close());
-    this.#registry.gauge('publishers', () => publishers.publishers);
     const intervalMs = settings.get('heron.metrics.export.interval.ms');
     const timer = clock.every(intervalMs, () => this.#publishOwn());
     this.#closers.unshift(() => timer.cancel());
@@ -100,17 +96,19 @@ export class MetricsManager {
 
   #createFileSink(): FileSink {
     const { id, logDirectory, settings } = this.#options;
-    return new FileSink({
+    const file = {
       file: join(logDirectory, `${id}-metrics.jsonl`),
       bytesMax: settings.get('heron.logging.maximum.size.mb') * MEBIBYTE,
       filesMax: settings.get('heron.logging.maximum.files'),
-    });
+    };
+    return new FileSink(file, this.#registry.counter('file-sink/dropped-count'));
   }
 
   #createMasterSink(): TopologyMasterSink {
     const { topology, settings } = this.#options;
     const reconnectMs = settings.get('heron.instance.reconnect.metricsmgr.interval.ms');
-    const sink = new TopologyMasterSink({ ...this.#options, reconnectMs });
+    const dropped = this.#registry.counter('tmanager-sink/dropped-count');
+    const sink = new TopologyMasterSink({ ...this.#options, reconnectMs, dropped });
     const watch = watchMasterLocation(
       { ...this.#options, topologyName: topology.name },
       (master) => {

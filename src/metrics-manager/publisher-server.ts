@@ -55,10 +55,6 @@ export class PublisherServer {
       .on(MetricsCacheMoved, () => count('metricscache-location-received'));
   }
 
-  get publishers(): number {
-    return this.#publishers.size;
-  }
-
   #handleRegister(request: RegisterRequest, connection: PacketConnection): RegisterResponse {
     const { logger, registry, topology, token: ownToken } = this.#options;
     registry.counter('new-register-request').add(1);

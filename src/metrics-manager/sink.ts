@@ -28,15 +28,13 @@ export interface MetricsRecord {
 /**
  * The port to whatever takes the metrics of a container.
  *
- * N1. `accept` returns at once and never throws: a sink that is slow or gone queues within bounds, then
- *     drops the oldest and counts what it dropped. Metrics never hold up anything else.
+ * N1. `accept` returns at once and never throws: a sink that is slow or gone queues within bounds,
+ *     then drops the oldest and counts what it dropped. Metrics never hold up anything else.
  */
 export interface MetricsSink {
   /** Heads the sink's own counters: `file-sink`. */
   readonly name: string;
   accept(record: MetricsRecord): void;
-  /** Metrics and exceptions that were lost, since the start. */
-  readonly dropped: number;
   /** Hands on what it can and ends. Idempotent. */
   close(): Promise<void>;
 }

@@ -3,6 +3,7 @@ import type { Clock, Timer } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
 import { aggregationOf } from '../metrics/aggregation.ts';
+import type { Counter } from '../metrics/metrics-registry.ts';
 import { ReconnectingClient } from '../net/client.ts';
 import { MessageHandlers } from '../net/message-handlers.ts';
 import type { Address, Network } from '../net/network.ts';
@@ -14,8 +15,8 @@ import type { MetricsRecord, MetricsSink } from './sink.ts';
   master says nothing back.
 
   Q1. At most QUEUE_BYTES_MAX wait for a master that is away; then the oldest record goes (N1).
-  Q2. At most SOCKET_BYTES_MAX wait in the connection of a master that does not read; the rest stays in
-      the queue, where it can still be dropped.
+  Q2. At most SOCKET_BYTES_MAX wait in the connection of a master that does not read; the rest stays
+      in the queue, where it can still be dropped.
 */
 
 type Message = ValueOf<typeof PublishMetricsToMaster>;
@@ -26,6 +27,8 @@ export interface TopologyMasterSinkOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly reconnectMs: number;
+  /** Counts the metrics and exceptions that were lost. */
+  readonly dropped: Counter;
   readonly queueBytesMax?: number;
 }
 
@@ -48,10 +51,11 @@ export class TopologyMasterSink implements MetricsSink {
   readonly #queue: BoundedQueue<Queued>;
   readonly #client: ReconnectingClient;
   readonly #drains: Timer;
-  #dropped = 0;
+  readonly #dropped: Counter;
 
   constructor(options: TopologyMasterSinkOptions) {
     const { network, clock, random, logger, reconnectMs } = options;
+    this.#dropped = options.dropped;
     this.#queue = new BoundedQueue(options.queueBytesMax ?? QUEUE_BYTES_MAX);
     this.#client = new ReconnectingClient({
       network,
@@ -66,10 +70,6 @@ export class TopologyMasterSink implements MetricsSink {
       onConnected: () => void clock.soon(() => this.#drain()),
     });
     this.#drains = clock.every(DRAIN_PERIOD_MS, () => this.#drain());
-  }
-
-  get dropped(): number {
-    return this.#dropped;
   }
 
   get queuedBytes(): number {
@@ -88,7 +88,7 @@ export class TopologyMasterSink implements MetricsSink {
     const bytes = PublishMetricsToMaster.encode(message).length;
     while (!this.#queue.push({ message, items }, bytes)) {
       const oldest = this.#queue.shift();
-      this.#dropped += oldest?.items ?? items;
+      this.#dropped.add(oldest?.items ?? items);
       if (oldest === undefined) return; // Larger than the whole queue.
     }
     this.#drain();
@@ -106,7 +106,7 @@ export class TopologyMasterSink implements MetricsSink {
     while (connection.queuedBytes < SOCKET_BYTES_MAX) {
       const next = this.#queue.shift();
       if (next === undefined) return;
-      if (!connection.send(PublishMetricsToMaster, next.message)) this.#dropped += next.items;
+      if (!connection.send(PublishMetricsToMaster, next.message)) this.#dropped.add(next.items);
     }
   }
 }

@@ -1,11 +1,13 @@
 /*
-  Exceptions of user code on their way out. The same stack trace again only raises a count, so that a
-  component that throws at every tuple costs one entry; memory is bounded by TRACES_MAX entries of
+  Exceptions of user code on their way out. The same stack trace again only raises a count, so that
+  a component that throws at every tuple costs one entry; memory is bounded by TRACES_MAX entries of
   TRACE_CHARACTERS_MAX, and what finds no place is counted.
 */
 
 const TRACES_MAX = 64;
-/** Deep enough for any cause; 64 traces stay far below a metrics manager's packet limit of 1 MiB. */
+/**
+ * Deep enough for any cause; 64 traces stay far below a metrics manager's packet limit of 1 MiB.
+ */
 const TRACE_CHARACTERS_MAX = 4_096;
 
 export interface TalliedException {

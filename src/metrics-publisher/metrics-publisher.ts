@@ -13,12 +13,13 @@ import { ExceptionTally } from './exception-tally.ts';
 import { inMessages } from './metric-batches.ts';
 
 /*
-  A process's side of the conversation with its container's metrics manager: it registers once on each
-  connection, then publishes at every interval.
+  A process's side of the conversation with its container's metrics manager: it registers once on
+  each connection, then publishes at every interval.
 
   U1. Nothing waits for it. Without a metrics manager the counts simply go on counting: they are
       collected only when there is a connection to send them on, so none is lost.
-  U2. Memory is bounded: counters are single numbers, and exceptions are tallied (exception-tally.ts).
+  U2. Memory is bounded: counters are single numbers, and exceptions are tallied
+      (exception-tally.ts).
 */
 
 /** How a process presents itself; the names are those of Heron's message. */

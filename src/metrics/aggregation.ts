@@ -1,7 +1,8 @@
 /*
   How numbers of one metric from several moments become one. A metric's kind follows from the
   beginning of its name; only metrics of a known kind are kept by the topology master, the rest
-  goes to the other sinks. The list is Heron's default one.
+  goes to the other sinks. The list is Heron's default one. What users count themselves is kept too,
+  which Heron does not do: its names never begin with two underscores.
 */
 
 export type Aggregation = 'sum' | 'average' | 'last';
@@ -28,5 +29,5 @@ export function aggregationOf(metric: string): Aggregation | undefined {
   for (const [prefix, aggregation] of AGGREGATIONS) {
     if (metric.startsWith(prefix)) return aggregation;
   }
-  return undefined;
+  return metric.startsWith('__') ? undefined : 'sum';
 }

@@ -7,7 +7,9 @@ import { type TopologyId, topologyId } from '../base/ids.ts';
   the CLI read it afterwards.
 */
 
-/** `completed-with-losses`: a process that carries data ended on the way, so tuples may be missing. */
+/**
+ * `completed-with-losses`: a process that carries data ended on the way, so tuples may be missing.
+ */
 export type CompletionResult = 'completed' | 'completed-with-losses';
 
 /** One end of a process that may have cost tuples. */

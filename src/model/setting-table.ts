@@ -1,4 +1,5 @@
 import {
+  addresses,
   boolean,
   nonEmptyText,
   number,
@@ -227,6 +228,12 @@ export const SETTINGS = {
   ),
   'heron.logging.maximum.size.mb': megabytes(10, 'Size at which a log file is rotated.'),
   'heron.logging.maximum.files': count(5, 'Log files kept for each process.'),
+  'heron.scheduler.local.hosts': setting<readonly string[]>(
+    addresses,
+    ['127.0.0.1'],
+    undefined,
+    'Own addresses that the local scheduler gives to the containers in turn.',
+  ),
   'heron.completed.retention.hours': setting(
     wholeNumber({ min: 0, max: 87_600 }),
     168,

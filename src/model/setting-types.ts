@@ -67,6 +67,15 @@ export function oneOf<const Choice extends string>(
   };
 }
 
+/** Addresses or names of hosts, `127.0.0.1,127.0.0.2`. */
+export const addresses: SettingType<readonly string[]> = {
+  expected: 'addresses joined by commas',
+  parse(text) {
+    const list = text.split(',').map((address) => address.trim());
+    return list.every((address) => /^[A-Za-z0-9.:-]{1,253}$/.test(address)) ? list : undefined;
+  },
+};
+
 /** A number for each of some components, written `split:1.5,count:2`. */
 export function perComponent(of: SettingType<number>): SettingType<ReadonlyMap<string, number>> {
   return {

@@ -48,7 +48,6 @@ process.once('message', (request: InspectRequest) => {
     const failure = moduleFailed(`the module ${request.shownAs} failed while it was loaded`, error);
     answer({ kind: 'failed', error: toEnvelope(failure) });
   };
-  process.on('uncaughtException', onEscapedError);
-  process.on('unhandledRejection', onEscapedError);
+  process.on('uncaughtException', onEscapedError); // Unhandled rejections come here too.
   void inspect(request).then(answer);
 });

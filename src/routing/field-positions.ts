@@ -1,4 +1,7 @@
-/** Where the named fields stand in a producer's schema, in the order of the names; unknown ones are left out. */
+/**
+ * Where the named fields stand in a producer's schema, in the order of the names; unknown ones are
+ * left out.
+ */
 export function positionsOf(
   fields: readonly string[],
   schema: readonly string[],

@@ -6,13 +6,14 @@ import type { Destinations } from './destinations.ts';
 import { positionsOf } from './field-positions.ts';
 
 /**
- * Fields grouping for values that Heron's own instances serialized, by Heron's own rule, so that a key meets
- * the same task here as there:
+ * Fields grouping for values that Heron's own instances serialized, by Heron's own rule, so that a
+ * key meets the same task here as there:
  *
  *     sum (of 32 bits, wrapping) of: hash of each value's bytes mod 633910111
  *     task = tasks[the sum, widened to an unsigned 64-bit number, mod n]
  *
- * The fields count in the order of the producer's schema; without any known one the first task gets all.
+ * The fields count in the order of the producer's schema; without any known one the first task gets
+ * all.
  */
 export class HeronFieldsGrouping implements ConsumerGrouping {
   readonly #tasks: readonly TaskId[];

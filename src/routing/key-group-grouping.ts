@@ -8,9 +8,9 @@ import { combineHashes, keyGroupOf, ownersOfKeyGroups } from './key-groups.ts';
 import { positionsOf } from './field-positions.ts';
 
 /**
- * Fields grouping for values that this engine serialized: equal keys go to the task that owns their key
- * group. The fields count in the order in which the consumer names them, so that two streams with
- * different schemas agree about a common key.
+ * Fields grouping for values that this engine serialized: equal keys go to the task that owns their
+ * key group. The fields count in the order in which the consumer names them, so that two streams
+ * with different schemas agree about a common key.
  */
 export class KeyGroupGrouping implements ConsumerGrouping {
   readonly #owners: Int32Array;

@@ -23,9 +23,9 @@ export class RoutedStream {
   }
 
   /**
-   * Fills in where a tuple goes: for each consumer, in the topology's order, what its grouping says, then
-   * the tasks that the emitting instance chose itself (direct and custom groupings). Returns how many of
-   * those the plan does not know.
+   * Fills in where a tuple goes: for each consumer, in the topology's order, what its grouping
+   * says, then the tasks that the emitting instance chose itself (direct and custom groupings).
+   * Returns how many of those the plan does not know.
    *
    * @throws EngineError PACKET_MALFORMED when the tuple lacks a value that decides.
    */
@@ -49,11 +49,12 @@ export interface StreamRouterOptions {
 }
 
 /**
- * Where the tuples of every stream of a topology go. The stream manager of the emitting instance routes;
- * all of them build the same router from the same plan, apart from where their round robins start.
+ * Where the tuples of every stream of a topology go. The stream manager of the emitting instance
+ * routes; all of them build the same router from the same plan, apart from where their round robins
+ * start.
  *
- * A fields grouping hashes by the producer's language: key groups for what this engine serialized, Heron's
- * own rule for the bytes of others.
+ * A fields grouping hashes by the producer's language: key groups for what this engine serialized,
+ * Heron's own rule for the bytes of others.
  */
 export class StreamRouter {
   readonly #plan: PlanIndex;

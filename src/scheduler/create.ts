@@ -3,9 +3,13 @@ import type { Logger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
 import type { StateManager } from '../state-manager/state-manager.ts';
 import { createUploader } from '../uploader/create.ts';
+import type { Uploader } from '../uploader/uploader.ts';
 import { LocalScheduler } from './local/local-scheduler.ts';
-import { uploadsFolder } from './local/working-folder.ts';
-import type { Scheduler } from './scheduler.ts';
+import { keptLogsFolder, uploadsFolder, workingFolderOf } from './local/working-folder.ts';
+import type { Scheduler, SchedulerTarget } from './scheduler.ts';
+
+export { keptLogFolders, type LogFolder, runningLogFolders } from './local/log-folders.ts';
+export { keptLogsFolder };
 
 export interface LocalOptions {
   readonly kind: 'local';
@@ -23,11 +27,22 @@ export interface LocalOptions {
 
 /** Makes a scheduler. It touches nothing until it is used. */
 export function createScheduler({ hosts = ['127.0.0.1'], ...options }: LocalOptions): Scheduler {
-  const { dataRoot, random } = options;
   return new LocalScheduler({
     ...options,
     hosts,
-    archivesOf: (target) =>
-      createUploader({ kind: 'file', folder: uploadsFolder(dataRoot, target), random }),
+    archivesOf: (target) => createArchives(options, target),
   });
+}
+
+/** The uploader for one topology's archives, where its scheduler and its containers find them. */
+export function createArchives(
+  { dataRoot, random }: Pick<LocalOptions, 'dataRoot' | 'random'>,
+  target: SchedulerTarget,
+): Uploader {
+  return createUploader({ kind: 'file', folder: uploadsFolder(dataRoot, target), random });
+}
+
+/** Holds all that a running topology has on this machine, its logs among it. */
+export function workingRootOf(dataRoot: string, target: SchedulerTarget): string {
+  return workingFolderOf(dataRoot, target).root;
 }

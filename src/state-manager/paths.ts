@@ -11,6 +11,7 @@ export const paths = {
   topologies: 'topologies',
   topology: (name: TopologyName) => `topologies/${name}`,
   packingPlan: (name: TopologyName) => `packingplans/${name}`,
+  executionStates: 'executionstate',
   executionState: (name: TopologyName) => `executionstate/${name}`,
   topologyMaster: (name: TopologyName) => `tmanagers/${name}`,
   metricsCache: (name: TopologyName) => `metricscaches/${name}`,
@@ -24,6 +25,8 @@ export const paths = {
   container: (name: TopologyName, id: ContainerId) => `${OWN}/containers/${name}/${id}`,
   /** The last epoch that was given for a topology id; deleted last of all its nodes. Text. */
   epoch: (id: TopologyId) => `${OWN}/epochs/${id}`,
+  /** Held by a command that changes what the topology is; ephemeral, text for people. */
+  command: (name: TopologyName) => `${OWN}/commands/${name}`,
   /** Left behind by a topology whose input ended. JSON. */
   completedTopologies: `${OWN}/completed`,
   completed: (name: TopologyName) => `${OWN}/completed/${name}`,

@@ -12,17 +12,19 @@ import { SetQueue } from './set-queue.ts';
 
   C1. Balance and bytes under way of a SendWindow always add up to the window. The balance may fall
       below zero by one set, since sets are whole: a set larger than the window still gets through.
-  C2. Consumed bytes are owed to the senders in the order of delivery. No sender is ever granted more
-      than what it delivered.
+  C2. Consumed bytes are owed to the senders in the order of delivery. No sender is ever granted
+      more than what it delivered.
   C3. What arrived over a link that has gone is owed to nobody: the next link starts with full
       windows on both sides.
-  C4. An instance gets its bytes back only while none of its batches waits in this stream manager. So
-      what waits here for one source is at most one instance window and one packet, times the tasks
-      that each of its tuples goes to.
+  C4. An instance gets its bytes back only while none of its batches waits in this stream manager.
+      So what waits here for one source is at most one instance window and one packet, times the
+      tasks that each of its tuples goes to.
   Topologies have no cycles, so some task can always consume, and every window opens again.
 */
 
-/** Whoever sends sets to a task and gets its credit back: this stream manager or a link to another. */
+/**
+ * Whoever sends sets to a task and gets its credit back: this stream manager or a link to another.
+ */
 export interface CreditOwner {
   grant(task: number, bytes: number): void;
 }

@@ -1,11 +1,12 @@
 import { assertDefined } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
 import { environmentError } from '../base/errors.ts';
-import type { StreamManagerId, TaskId } from '../base/ids.ts';
+import type { TaskId } from '../base/ids.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
 import type { PlanIndex } from '../model/plan-index.ts';
 import { StreamRouter } from '../routing/stream-router.ts';
+import { AckSetReader } from '../wire/ack-set-reader.ts';
 import type { Packet } from '../wire/frame.ts';
 import { StreamHeaders } from '../wire/stream-header.ts';
 import { TupleSetReader } from '../wire/tuple-set-reader.ts';
@@ -24,7 +25,6 @@ import type { PeerLink } from './peer-link.ts';
 import type { InstanceTraffic } from './traffic-metrics.ts';
 
 export interface DataPathOptions {
-  readonly ownId: StreamManagerId;
   /** The tasks of this container. */
   readonly localTasks: readonly TaskId[];
   readonly peerWindowBytes: number;
@@ -56,8 +56,8 @@ interface HeldSet {
  *                                                       └────> PeerLink ─> other stream manager
  *     other stream manager ───────────────────────────────────> LocalDestination
  *
- * Memory is bounded by settings and by the plan, whatever stands still. With S stream managers, and for
- * this one's L local tasks, each of whose tuples goes to at most F of the T tasks of the plan:
+ * Memory is bounded by settings and by the plan, whatever stands still. With S stream managers, and
+ * for this one's L local tasks, each of whose tuples goes to at most F of the T tasks of the plan:
  *
  *     L · F · (instance window + one packet)   what waits in outboxes (C4 of credits.ts)
  *   + L · T · 40 KiB                           one open batch in each lane that is blocked
@@ -66,8 +66,11 @@ interface HeldSet {
  *   + (L + S) · packet limit                   packets that have begun to arrive
  *   + 10 MiB                                   buffers to use again
  *
- * P1. Tuples reach an instance only after it has the plan (`open`), and nothing is routed before there is
- *     one: what comes earlier waits, and counts against the window of its source.
+ * Sets count by their bytes; one that waits weighs some 300 bytes more, which shows only where sources
+ * send single tiny tuples on alternating streams.
+ *
+ * P1. Tuples reach an instance only after it has the plan (`instanceOpened`), and nothing is routed
+ *     before there is one: what comes earlier waits, and counts against the window of its source.
  * P2. When a way breaks, what was under way on it is lost and counted; what waits for it stays.
  * P3. An end marker is sent once behind the data of its task, and again each time a way comes back.
  */
@@ -78,6 +81,7 @@ export class DataPath {
   readonly #schedule: FlushSchedule;
   readonly #ends = new EndMarkers();
   readonly #set = new TupleSetReader(new StreamHeaders());
+  readonly #acks = new AckSetReader();
   readonly #message = new TupleStreamMessageReader();
   #held: HeldSet[] = [];
   #plan: PlanIndex | undefined;
@@ -99,11 +103,6 @@ export class DataPath {
         },
       ]),
     );
-  }
-
-  /** Local tasks that have sent their last tuple. */
-  get endedTasks(): readonly TaskId[] {
-    return this.#ends.localTasks();
   }
 
   /** The first plan, whose tasks stay the same for the life of this process. */
@@ -217,13 +216,21 @@ export class DataPath {
       throw environmentError('UNEXPECTED_MESSAGE', why);
     }
     if (set.consumedBytes > 0) this.#local(source.task).destination.consumed(set.consumedBytes);
-    if (set.controlEnd > set.controlStart) traffic.controlSetsIgnored.add(1);
+    if (set.controlEnd > set.controlStart) this.#countAcks(bytes, set.controlStart, set.controlEnd);
     if (set.stream !== undefined) {
       source.received(end - start);
       const dispatcher = assertDefined(this.#dispatcher, 'P1: sets are routed by a plan');
       traffic.tuplesFromInstances.value += dispatcher.dispatch(source, set, set.stream);
     }
     if (set.endOfInput) this.#handleEnd(source);
+  }
+
+  /** At most once knows no acks; foreign instances send them all the same. */
+  #countAcks(bytes: Uint8Array, start: number, end: number): void {
+    const { acksFromInstances, failsFromInstances } = this.#options.traffic;
+    const acks = this.#acks;
+    acks.open(bytes, start, end);
+    while (acks.next()) (acks.kind === 'ack' ? acksFromInstances : failsFromInstances).add(1);
   }
 
   #handleEnd(source: LocalSource): void {
@@ -243,7 +250,9 @@ export class DataPath {
     if (this.#set.endOfInput) this.#ends.addRemote(this.#set.sourceTask as TaskId, destination);
   }
 
-  /** Ended tasks whose markers a destination is owed: local ones, and remote ones that told us so. */
+  /**
+   * Ended tasks whose markers a destination is owed: local ones, and remote ones that told us so.
+   */
   #endedUpstreamOf(destination: TaskId): readonly TaskId[] {
     const component = this.#plan?.componentOf(destination);
     const upstream = new Set(component && this.#plan?.upstreamTasks(component.name));

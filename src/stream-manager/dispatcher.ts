@@ -20,8 +20,9 @@ export interface DispatcherOptions {
 }
 
 /**
- * Takes the tuples of local sources apart by destination: each one is routed and copied, still encoded, into
- * the lane from its source to each destination. The hottest loop of a stream manager (bench/route.ts).
+ * Takes the tuples of local sources apart by destination: each one is routed and copied, still
+ * encoded, into the lane from its source to each destination. The hottest loop of a stream manager
+ * (bench/route.ts).
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions;

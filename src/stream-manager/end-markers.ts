@@ -4,8 +4,8 @@ import type { TaskId } from '../base/ids.ts';
   Which tasks have sent their last tuple, as state. A marker that was lost with a connection is sent
   again from here; receivers keep a set, so a repeated one is harmless.
 
-  E1. The end of a local task is known for all its destinations at once: its marker stands behind its
-      data in each of their queues.
+  E1. The end of a local task is known for all its destinations at once: its marker stands behind
+      its data in each of their queues.
   E2. The end of a remote task is known for each destination by itself: its marker may have come for
       one of our tasks while its data for another one is still under way.
   E3. Nothing is ever forgotten; a task that has ended has ended for as long as the topology runs.
@@ -26,10 +26,6 @@ export class EndMarkers {
     const sources = this.#remoteByDestination.get(destination) ?? new Set();
     sources.add(source);
     this.#remoteByDestination.set(destination, sources);
-  }
-
-  hasLocal(task: TaskId): boolean {
-    return this.#local.has(task);
   }
 
   /** In the order in which they ended. */

@@ -22,8 +22,8 @@ import {
       plan and tries again, or it has been replaced and must never speak for its container again.
   H2. A hello by a newer plan than ours is fine: the plan is on its way to us. So is one that comes
       before our first plan.
-  H3. When a plan moves a stream manager to another address, a link that it dialled by an older plan is
-      closed: H1 for links that are already up. At the same address a port tells the incarnations
+  H3. When a plan moves a stream manager to another address, a link that it dialled by an older plan
+      is closed: H1 for links that are already up. At the same address a port tells the incarnations
       apart, since the old one must have left it.
 */
 

@@ -7,9 +7,10 @@ type Config = NonNullable<TopologyMessage['topologyConfig']>;
 const RUNTIME_SUFFIX = ':runtime';
 
 /**
- * The plan that instances get: its topology replaced by the one of the `.defn` file, whose components still
- * hold the serialized objects that Heron leaves out of stored plans. Life-cycle state and run-time
- * settings stay the plan's. Works on messages, so that nothing foreign gets lost.
+ * The plan that instances get: its topology replaced by the one of the `.defn` file, whose
+ * components still hold the serialized objects that Heron leaves out of stored plans. Life-cycle
+ * state and run-time settings stay the plan's. Works on messages, so that nothing foreign gets
+ * lost.
  */
 export function hydratePlan(
   plan: PhysicalPlanMessage,

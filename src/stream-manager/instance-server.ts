@@ -45,12 +45,14 @@ export interface InstanceServerOptions {
 }
 
 /**
- * The conversation with the instances of this container. An instance connects and registers; the answer
- * holds the plan if there is one, otherwise the plan follows when it is in force. From then on both
- * sides send tuple sets until one goes away; the instance then connects and registers again.
+ * The conversation with the instances of this container. An instance connects and registers; the
+ * answer holds the plan if there is one, otherwise the plan follows when it is in force. From then
+ * on both sides send tuple sets until one goes away; the instance then connects and registers
+ * again.
  *
- * S1. One session for each instance at most. A newer connection of the same instance ends the older:
- *     only one process may have that id, and its executor has seen to it that the older one is dead.
+ * S1. One session for each instance at most. A newer connection of the same instance ends the
+ *     older: only one process may have that id, and its executor has seen to it that the older one
+ *     is dead.
  * S2. Nothing but a registration is heard from a connection without a session.
  */
 export class InstanceServer {

@@ -15,14 +15,14 @@ interface Arrival {
 }
 
 /**
- * One task of this container as the destination of sets, from here and from other stream managers. It
- * outlives the connections of its instance.
+ * One task of this container as the destination of sets, from here and from other stream managers.
+ * It outlives the connections of its instance.
  *
  * D1. Sets leave for the instance in the order in which they came from each sender.
- * D2. While the instance is away, sets from other stream managers wait here; they are bounded by the
- *     windows of their senders. Sets from here wait in the task's outbox.
- * D3. A set counts as consumed when the task says so. A foreign instance says nothing: there it is when
- *     the operating system has taken the set.
+ * D2. While the instance is away, sets from other stream managers wait here; they are bounded by
+ *     the windows of their senders. Sets from here wait in the task's outbox.
+ * D3. A set counts as consumed when the task says so. A foreign instance says nothing: there it is
+ *     when the operating system has taken the set.
  */
 export class LocalDestination implements SetSink {
   readonly task: TaskId;
@@ -52,7 +52,9 @@ export class LocalDestination implements SetSink {
     for (const { sender, set, tupleCount } of arrivals) this.deliver(sender, set, tupleCount);
   }
 
-  /** What the instance had not consumed is lost, counted, and no longer held against its senders. */
+  /**
+   * What the instance had not consumed is lost, counted, and no longer held against its senders.
+   */
   disconnect(): void {
     this.#connection = undefined;
     this.#traffic.tuplesToInstancesLost.add(this.#ledger.reset());

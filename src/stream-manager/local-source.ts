@@ -11,7 +11,9 @@ export interface SourcePacing {
   setBlocked(isBlocked: boolean): void;
 }
 
-/** One task of this container as the origin of tuples. It outlives the connections of its instance. */
+/**
+ * One task of this container as the origin of tuples. It outlives the connections of its instance.
+ */
 export class LocalSource implements Flushable {
   readonly task: TaskId;
   readonly #window: InstanceWindow;

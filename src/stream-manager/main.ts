@@ -19,9 +19,9 @@ import { topologyFromMessage } from '../wire/topology.ts';
 import { StreamManager } from './stream-manager.ts';
 
 /*
-  The stream manager's process. It ends by itself only when it cannot go on: 69 when the topology master is
-  not found in time, 73 when a port is taken, 77 when the name belongs to another submit or the plan has
-  other tasks.
+  The stream manager's process. It ends by itself only when it cannot go on: 69 when the topology
+  master is not found in time, 73 when a port is taken, 77 when the name belongs to another submit
+  or the plan has other tasks.
 */
 
 const NAME = 'heron-stmgr';

@@ -49,15 +49,15 @@ export interface MasterClientOptions {
 }
 
 /**
- * The conversation with the topology master. Its location comes from the state manager. Once all instances
- * of the container have registered, the stream manager connects, registers itself and them, and sends
- * heartbeats; the master answers, and sends each new plan. A lost master is dialled again for ever: tuples
- * flow without it.
+ * The conversation with the topology master. Its location comes from the state manager. Once all
+ * instances of the container have registered, the stream manager connects, registers itself and
+ * them, and sends heartbeats; the master answers, and sends each new plan. A lost master is dialled
+ * again for ever: tuples flow without it.
  *
- * M1. The highest epoch of a master that was ever seen, whatever the message, is the one that counts:
- *     locations, answers and plans of an older one are refused.
- * M2. One heartbeat at a time. It names every local task that has ended; one more that ends is told by a
- *     heartbeat at once, or by the next one when there is an answer to wait for.
+ * M1. The highest epoch of a master that was ever seen, whatever the message, is the one that
+ *     counts: locations, answers and plans of an older one are refused.
+ * M2. One heartbeat at a time. It names every local task that has ended; one more that ends is told
+ *     by a heartbeat at once, or by the next one when there is an answer to wait for.
  */
 export class MasterClient {
   readonly #options: MasterClientOptions;
@@ -180,7 +180,8 @@ export class MasterClient {
 
   #heartbeatNow(connection: PacketConnection): void {
     this.#nextHeartbeat?.cancel();
-    if (this.#isAwaitingAnswer || !connection.isOpen) return; // M2: the answer asks for the next one.
+    // M2: the answer that is awaited asks for the next one.
+    if (this.#isAwaitingAnswer || !connection.isOpen) return;
     this.#isAwaitingAnswer = true;
     void this.#heartbeat(connection);
   }

@@ -41,10 +41,6 @@ export class Outbox implements Flushable {
     this.#schedule = schedule;
   }
 
-  get hasWay(): boolean {
-    return this.#sink !== undefined;
-  }
-
   /** The way is there: what waited leaves. */
   connect(sink: SetSink): void {
     this.#sink = sink;

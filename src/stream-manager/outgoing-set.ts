@@ -1,7 +1,7 @@
 /**
- * A tuple set that leaves this stream manager: the bytes of one HeronTupleSet2, with free room around
- * them in which a sink may write what its packet needs (`STREAM_MESSAGE_HEAD_MAX` before them and
- * `STREAM_MESSAGE_TAIL_MAX` behind them).
+ * A tuple set that leaves this stream manager: the bytes of one HeronTupleSet2, with free room
+ * around them in which a sink may write what its packet needs (`STREAM_MESSAGE_HEAD_MAX` before
+ * them and `STREAM_MESSAGE_TAIL_MAX` behind them).
  *
  *     [ room | start … HeronTupleSet2 … end | room ]
  */

@@ -11,7 +11,9 @@ import type { SetSink } from './outbox.ts';
 import type { OutgoingSet } from './outgoing-set.ts';
 import type { PeerTraffic } from './traffic-metrics.ts';
 
-/** One connection with another stream manager, from its hello to its end: sets and credit both ways. */
+/**
+ * One connection with another stream manager, from its hello to its end: sets and credit both ways.
+ */
 export class PeerLink implements SetSink, CreditOwner {
   readonly peer: StreamManagerId;
   readonly connection: PacketConnection;

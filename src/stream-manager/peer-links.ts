@@ -58,9 +58,10 @@ export interface PeerLinksOptions {
 }
 
 /**
- * The mesh: one link with every other stream manager of the plan. Of each pair, the one in the container
- * with the smaller id dials and says hello; the other one answers. Then tuples and credit go both ways
- * until the connection ends, and the same one dials again, to where the plan in force says.
+ * The mesh: one link with every other stream manager of the plan. Of each pair, the one in the
+ * container with the smaller id dials and says hello; the other one answers. Then tuples and credit
+ * go both ways until the connection ends, and the same one dials again, to where the plan in force
+ * says.
  *
  * L1. One link a peer at most. A newer one ends the older: a peer that dials again has lost it.
  * L2. A peer that left the plan has no link, and no address of an older plan is dialled.
@@ -216,7 +217,7 @@ export class PeerLinks {
 
   #linkUp(link: PeerLink): void {
     const { peer, connection } = link;
-    const { events, logger } = this.#options;
+    const { events, logger, metrics } = this.#options;
     const older = this.#links.get(peer);
     if (older !== undefined) {
       older.connection.close(environmentError('DUPLICATE_PEER', `${peer} has connected again`));
@@ -229,6 +230,7 @@ export class PeerLinks {
       logger.warn('lost a stream manager', { peer, reason: reason.message });
       events.onLinkDown(link, reason);
     });
+    metrics.counter('__clientmgr/__stmgr_new_connections').add(1);
     logger.info('linked with a stream manager', { peer, remote: connection.remote });
     // Its listener above may have run already, if the connection ended during the hello.
     if (connection.isOpen) events.onLinkUp(link);

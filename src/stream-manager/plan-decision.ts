@@ -16,8 +16,8 @@ export type PlanDecision =
   /** The same plan once more. */
   | { readonly kind: 'ignore' }
   /**
-   * The tasks are others than before. As in Heron, a stream manager works for one set of tasks: another
-   * process takes over, which the executor starts.
+   * The tasks are others than before. As in Heron, a stream manager works for one set of tasks:
+   * another process takes over, which the executor starts.
    */
   | { readonly kind: 'restart' };
 

@@ -1,8 +1,8 @@
 const INITIAL_SLOTS = 16;
 
 /**
- * A first-in first-out list of tuple sets that are under way: how many bytes and tuples each has and
- * who is owed for it. Columns in place of objects, since a busy link moves thousands a second.
+ * A first-in first-out list of tuple sets that are under way: how many bytes and tuples each has
+ * and who is owed for it. Columns in place of objects, since a busy link moves thousands a second.
  *
  *     slots:  [ . . H x x x x T . . ]      H = head, oldest set; T = where the next one goes
  *
@@ -29,8 +29,9 @@ export class SetQueue<Owner> {
   }
 
   /**
-   * Takes up to `bytes` bytes from the oldest set and returns how many it took; 0 when there is none.
-   * A set that is used up leaves the queue, and its tuples with it. `onTaken` hears whose they were.
+   * Takes up to `bytes` bytes from the oldest set and returns how many it took; 0 when there is
+   * none. A set that is used up leaves the queue, and its tuples with it. `onTaken` hears whose
+   * they were.
    */
   take(bytes: number, onTaken: (owner: Owner, bytes: number) => void): number {
     let left = bytes;

@@ -1,6 +1,6 @@
 import { assertDefined } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
-import { environmentError, hasCode, type EngineError } from '../base/errors.ts';
+import type { EngineError } from '../base/errors.ts';
 import {
   componentName,
   containerOfStreamManager,
@@ -16,16 +16,15 @@ import type { Settings } from '../model/settings.ts';
 import type { Network } from '../net/network.ts';
 import { PacketServer } from '../net/server.ts';
 import type { StateManager } from '../state-manager/state-manager.ts';
-import { type PhysicalPlanMessage, physicalPlanFromMessage } from '../wire/physical-plan.ts';
+import type { PhysicalPlanMessage } from '../wire/physical-plan.ts';
 import { type TopologyMessage, topologyFromMessage } from '../wire/topology.ts';
 import { DataPath } from './data-path.ts';
-import { hydratePlan } from './hydrate-plan.ts';
 import { InstanceServer } from './instance-server.ts';
 import type { InstanceSession } from './instance-session.ts';
 import { MasterClient } from './master-client.ts';
 import type { Membership } from './membership.ts';
 import { PeerLinks } from './peer-links.ts';
-import { decidePlan } from './plan-decision.ts';
+import { PlanIntake } from './plan-intake.ts';
 import { type ExpectedInstances, taskOfInstanceId } from './registration.ts';
 import { InstanceTraffic } from './traffic-metrics.ts';
 
@@ -57,8 +56,8 @@ export interface StreamManagerOptions {
 }
 
 /**
- * A container's stream manager. It carries the tuples of its instances to each other and to the other
- * containers (data-path.ts), and does so in this order:
+ * A container's stream manager. It carries the tuples of its instances to each other and to the
+ * other containers (data-path.ts), and does so in this order:
  *
  *   1. listens, finds the topology master, waits for all instances of its container
  *   2. registers itself and them with the master, which answers with the plan
@@ -73,10 +72,9 @@ export class StreamManager {
   readonly #instances: InstanceServer;
   readonly #peers: PeerLinks;
   readonly #path: DataPath;
+  readonly #plans: PlanIntake;
   #servers: readonly PacketServer[] = [];
   #master: MasterClient | undefined;
-  #plan: PhysicalPlan | undefined;
-  #planMessage: PhysicalPlanMessage | undefined;
   #isOpen = false;
 
   constructor(options: StreamManagerOptions) {
@@ -85,6 +83,12 @@ export class StreamManager {
     this.#path = this.#createPath();
     this.#instances = this.#createInstanceServer();
     this.#peers = this.#createPeerLinks();
+    this.#plans = new PlanIntake({
+      ...options,
+      streamManager: options.id,
+      topologyId: options.own.topologyId,
+      instanceIds: this.#expected.ids,
+    });
   }
 
   /** @throws EngineError PORT_IN_USE. */
@@ -127,13 +131,12 @@ export class StreamManager {
   }
 
   #createPath(): DataPath {
-    const { id, instanceIds, settings, metrics } = this.#options;
+    const { instanceIds, settings, metrics } = this.#options;
     const localTasks = instanceIds.map((instance) =>
       assertDefined(taskOfInstanceId(instance), `${instance} ends with its task`),
     );
     return new DataPath({
       ...this.#options,
-      ownId: id,
       localTasks,
       peerWindowBytes: settings.get('heron.streammgr.credit.bytes'),
       instanceWindowBytes: settings.get('heron.instance.credit.bytes'),
@@ -199,45 +202,14 @@ export class StreamManager {
   }
 
   #onPlan(message: PhysicalPlanMessage): void {
-    const { logger, onFailure } = this.#options;
-    let plan: PhysicalPlan;
-    try {
-      plan = physicalPlanFromMessage(message);
-    } catch (error) {
-      if (!hasCode(error, 'PACKET_MALFORMED')) throw error;
-      logger.error('refused a plan that cannot be read', { reason: error.message });
-      return;
-    }
-    const decision = decidePlan(plan, {
-      streamManager: this.#options.id,
-      topologyId: this.#options.own.topologyId,
-      instanceIds: this.#expected.ids,
-      current: this.#plan,
-    });
-    switch (decision.kind) {
-      case 'ignore':
-        return;
-      case 'refuse':
-        logger.error('refused a plan', { code: decision.code, reason: decision.why });
-        return;
-      case 'restart':
-        onFailure(environmentError('NOT_EXPECTED', `plan ${plan.epoch} has other tasks`));
-        return;
-      case 'accept':
-        this.#accept(plan, message);
-    }
-  }
-
-  #accept(plan: PhysicalPlan, message: PhysicalPlanMessage): void {
-    const { state } = plan.topology;
-    this.#options.logger.info('a plan is in force', { epoch: plan.epoch, state });
-    const isFirst = this.#plan === undefined;
-    this.#plan = plan;
-    this.#planMessage = hydratePlan(message, this.#options.definition);
+    const isFirst = this.#plans.current === undefined;
+    const inForce = this.#plans.take(message);
+    if (inForce === undefined) return;
+    const { plan } = inForce;
     if (isFirst) this.#path.start(new PlanIndex(plan));
     this.#peers.update(plan);
     if (isFirst) this.#linkPeersThatCameFirst(plan);
-    if (this.#isOpen) this.#instances.publishPlan(this.#planMessage);
+    if (this.#isOpen) this.#instances.publishPlan(inForce.message);
     else this.#openIfReady();
   }
 
@@ -251,12 +223,12 @@ export class StreamManager {
 
   /** No tuple flows before every part of the way is there. Once open, it stays so. */
   #openIfReady(): void {
-    const plan = this.#planMessage;
-    if (this.#isOpen || plan === undefined) return;
+    const inForce = this.#plans.current;
+    if (this.#isOpen || inForce === undefined) return;
     if (!this.#instances.isComplete || !this.#peers.areAllUp) return;
     this.#isOpen = true;
     this.#options.logger.info('all instances and stream managers are connected');
-    this.#instances.publishPlan(plan);
+    this.#instances.publishPlan(inForce.message);
     for (const session of this.#instances.sessions) this.#path.instanceOpened(session);
   }
 }

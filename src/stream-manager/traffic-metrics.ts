@@ -2,9 +2,9 @@ import type { StreamManagerId } from '../base/ids.ts';
 import type { Counter, MetricsRegistry } from '../metrics/metrics-registry.ts';
 
 /*
-  What a stream manager counts, under Heron's names, so that Heron's own tools can read it. "Workers" are
-  the instances of this container, "stmgrs" the other stream managers. Tuples are counted per
-  destination: one tuple that goes to three tasks counts three times on its way out.
+  What a stream manager counts, under Heron's names, so that Heron's own tools can read it.
+  "Workers" are the instances of this container, "stmgrs" the other stream managers. Tuples are
+  counted per destination: one tuple that goes to three tasks counts three times on its way out.
 */
 
 /** Between this stream manager and the instances of its container. */
@@ -15,8 +15,9 @@ export class InstanceTraffic {
   readonly tuplesToInstancesLost: Counter;
   readonly tuplesFromPeers: Counter;
   readonly bytesFromPeers: Counter;
-  /** Sets of acks and fails of foreign instances, which mean nothing in a topology of at most once. */
-  readonly controlSetsIgnored: Counter;
+  /** Of foreign instances, which send them at most once too; they mean nothing there. */
+  readonly acksFromInstances: Counter;
+  readonly failsFromInstances: Counter;
   /** Tuples of a stream that nobody reads, or for a task that the plan does not know. */
   readonly tuplesWithoutDestination: Counter;
 
@@ -26,7 +27,8 @@ export class InstanceTraffic {
     this.tuplesToInstancesLost = metrics.counter('__server/__tuples_to_workers_lost');
     this.tuplesFromPeers = metrics.counter('__server/__tuples_from_stmgrs');
     this.bytesFromPeers = metrics.counter('__server/__bytes_from_stmgrs');
-    this.controlSetsIgnored = metrics.counter('__server/__control_sets_ignored');
+    this.acksFromInstances = metrics.counter('__server/__ack_tuples_from_workers');
+    this.failsFromInstances = metrics.counter('__server/__fail_tuples_from_workers');
     this.tuplesWithoutDestination = metrics.counter('__server/__tuples_without_destination');
   }
 }

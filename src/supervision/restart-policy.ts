@@ -1,4 +1,5 @@
 import type { Random } from '../base/random.ts';
+import type { Settings } from '../model/settings.ts';
 
 /*
   When a process that died is started again. Pure: facts in, decision out.
@@ -16,7 +17,16 @@ export interface RestartPolicy {
 }
 
 /** Long enough to have registered and worked; far above the largest useful back-off. */
-export const HEALTHY_AFTER_MS = 60_000;
+const HEALTHY_AFTER_MS = 60_000;
+
+export function restartPolicyOf(settings: Settings): RestartPolicy {
+  return {
+    backoffMinMs: settings.get('heron.executor.restart.backoff.min.ms'),
+    backoffMaxMs: settings.get('heron.executor.restart.backoff.max.ms'),
+    attemptsMax: settings.get('heron.executor.restart.attempts.max'),
+    healthyAfterMs: HEALTHY_AFTER_MS,
+  };
+}
 
 export interface Death {
   /** Deaths in a row before this one, as counted by the decision on the last one. */

@@ -91,7 +91,7 @@ export class SupervisedProcess {
     const phase = this.#phase;
     switch (phase.at) {
       case 'running':
-        this.#end(phase.handle, { thenStart: true, graceMs: this.#options.graceMs });
+        this.#end(phase.handle, { thenStart: true });
         return;
       case 'stopping':
         this.#enter({ ...phase, thenStart: true });
@@ -109,11 +109,11 @@ export class SupervisedProcess {
    * SIGTERM, then SIGKILL after the grace time. Resolves when the process is gone, at once when it
    * has gone already; also when the kernel does not let go of it within a further limit.
    */
-  async stop(graceMs: number = this.#options.graceMs): Promise<void> {
+  async stop(): Promise<void> {
     const phase = this.#phase;
     switch (phase.at) {
       case 'running':
-        this.#end(phase.handle, { thenStart: false, graceMs });
+        this.#end(phase.handle, { thenStart: false });
         break;
       case 'stopping':
         this.#enter({ ...phase, thenStart: false });
@@ -141,18 +141,15 @@ export class SupervisedProcess {
     this.#enter({ at: 'running', handle, sinceMs: clock.now() });
   }
 
-  #end(
-    handle: ProcessHandle,
-    how: { readonly thenStart: boolean; readonly graceMs: number },
-  ): void {
-    const { clock, logger, name } = this.#options;
+  #end(handle: ProcessHandle, { thenStart }: { readonly thenStart: boolean }): void {
+    const { clock, graceMs, logger, name } = this.#options;
     handle.signal('SIGTERM');
-    const force = clock.after(how.graceMs, () => {
+    const force = clock.after(graceMs, () => {
       logger.warn('process ignores SIGTERM and is killed', { process: name, pid: handle.pid });
       handle.signal('SIGKILL');
     });
     const limited = new Promise<void>((resolve) => {
-      const limit = clock.after(how.graceMs + KILL_LIMIT_MS, resolve);
+      const limit = clock.after(graceMs + KILL_LIMIT_MS, resolve);
       void handle.ended.then(() => {
         force.cancel();
         limit.cancel();
@@ -160,7 +157,7 @@ export class SupervisedProcess {
       });
     });
     this.#gone = Promise.race([this.#gone, limited]);
-    this.#enter({ at: 'stopping', handle, thenStart: how.thenStart });
+    this.#enter({ at: 'stopping', handle, thenStart });
   }
 
   #onEnded(handle: ProcessHandle, ending: Ending): void {

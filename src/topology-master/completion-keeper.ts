@@ -12,9 +12,10 @@ import type { StateManager } from '../state-manager/state-manager.ts';
 import { completionOf, isComplete } from './completion-decision.ts';
 
 /*
-  Collects which tasks have ended, and writes the topology's completion node when all have. Tasks never
-  come back from their end, and the stream managers repeat what they know, so nothing has to
-  survive the death of this process: the next incarnation hears it all again and finds the node written.
+  Collects which tasks have ended, and writes the topology's completion node when all have. Tasks
+  never come back from their end, and the stream managers repeat what they know, so nothing has to
+  survive the death of this process: the next incarnation hears it all again and finds the node
+  written.
 */
 
 export interface CompletionKeeperOptions {

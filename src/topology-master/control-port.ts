@@ -6,8 +6,9 @@ import { type HttpAnswer, type HttpHandler, type HttpRequest, textAnswer } from 
 
 /*
   The HTTP port for commands, with Heron's paths, parameters and texts. Where ours departs: commands
-  are idempotent, so activating a running topology succeeds; and a command needs the topology's token
-  in the header `x-heron-token`, unless all components are another engine's, whose tools know no token.
+  are idempotent, so activating a running topology succeeds; and a command needs the topology's
+  token in the header `x-heron-token`, unless all components are another engine's, whose tools know
+  no token.
 */
 
 /** What the port commands; it is the plan's keeper. */

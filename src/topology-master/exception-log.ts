@@ -44,8 +44,8 @@ export class ExceptionLog {
 }
 
 /**
- * One record for each class of exception: the text before the first colon of its stack trace. Traces
- * without a colon name no class and are left out, as Heron does.
+ * One record for each class of exception: the text before the first colon of its stack trace.
+ * Traces without a colon name no class and are left out, as Heron does.
  */
 export function summarize(records: readonly ExceptionRecord[]): ExceptionRecord[] {
   const byClass = new Map<string, ExceptionRecord>();

@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import { isIP } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { assert } from '../base/assert.ts';
 import { environmentError, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 
 /*
   A small HTTP server for the master's two ports. On `node:http` alone: each engine process pays
-  for its imports at every start, and Heron's clients read the reason phrase of the status line, which
-  frameworks on the fetch interfaces do not let through.
+  for its imports at every start, and Heron's clients read the reason phrase of the status line,
+  which frameworks on the fetch interfaces do not let through.
 
   W1. Whatever arrives, the answer is a status and the process goes on: requests are bounded in size
       and time, and a handler that throws is a 500.
@@ -61,7 +61,7 @@ export function listenHttp(options: HttpServerOptions): Promise<HttpServer> {
     (request, response) => void serve(request, response, options),
   );
   server.maxConnections = CONNECTIONS_MAX;
-  server.on('clientError', (error, socket) => refuseBytes(error, socket as Socket, logger));
+  server.on('clientError', (error, socket) => refuseBytes(error, socket, logger));
   const close = (): Promise<void> =>
     new Promise((resolve) => {
       server.close(() => resolve());
@@ -74,7 +74,9 @@ export function listenHttp(options: HttpServerOptions): Promise<HttpServer> {
       reject(environmentError(isTaken ? 'PORT_IN_USE' : 'CONNECTION_LOST', message, { cause }));
     });
     server.listen(port, host, () => {
-      resolve({ port: (server.address() as AddressInfo).port, close });
+      const address = server.address();
+      assert(typeof address === 'object' && address !== null, 'a TCP server has an address');
+      resolve({ port: address.port, close });
     });
   });
 }
@@ -113,14 +115,19 @@ export function refusalOf(headers: HttpRequest['headers'], ownHost: string): str
   if (headers['origin'] !== undefined || isFromElsewhere) return 'Cross-site requests are refused';
   const name = hostNameOf(headers['host']);
   const isOurs =
-    name !== undefined && (isIP(name) !== 0 || name === 'localhost' || name === ownHost);
+    name !== undefined && (isIpLiteral(name) || name === 'localhost' || name === ownHost);
   return isOurs ? undefined : 'The Host header names another host';
 }
 
-/** `[::1]:80` → `::1`, `localhost:80` → `localhost`. */
+/** `[::1]:80` → `[::1]`, `localhost:80` → `localhost`. */
 function hostNameOf(host: string | readonly string[] | undefined): string | undefined {
   if (typeof host !== 'string') return undefined;
-  return /^\[([^\]]+)\](?::\d+)?$/.exec(host)?.[1] ?? /^([^:]+)(?::\d+)?$/.exec(host)?.[1];
+  return /^(\[[^\]]+\]|[^:[\]]+)(?::\d+)?$/.exec(host)?.[1];
+}
+
+/** No domain name looks like this, so nobody can point one of his at us. */
+function isIpLiteral(name: string): boolean {
+  return name.startsWith('[') || /^[\d.]+$/.test(name);
 }
 
 async function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer | undefined> {
@@ -151,7 +158,7 @@ function send(response: ServerResponse, answer: HttpAnswer): void {
 }
 
 /** Foreign bytes: answered as far as that is possible, and the connection is closed. */
-function refuseBytes(error: Error, socket: Socket, logger: Logger): void {
+function refuseBytes(error: Error, socket: Duplex, logger: Logger): void {
   logger.debug(`bytes that are no HTTP request: ${error.message}`);
   if (socket.writable) {
     socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');

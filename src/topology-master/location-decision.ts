@@ -7,8 +7,8 @@ import type { Epoch, TopologyId } from '../base/ids.ts';
   L1. Of two masters of one topology the one with the higher epoch is right; the other steps down
       as soon as it learns of it.
   L2. A master never takes the node away from a live owner; it waits until that one is gone.
-  L3. A node that has vanished is made again by the master that is still there: a lost node, or a lost
-      connection to the state manager, does not end a mastership.
+  L3. A node that has vanished is made again by the master that is still there: a lost node, or a
+      lost connection to the state manager, does not end a mastership.
 */
 
 /** What the node says; `epoch` is 0 when a master of another implementation wrote it. */

@@ -15,8 +15,8 @@ import { TopologyMaster } from './topology-master.ts';
 
 /*
   The topology master's process. It ends by itself only when it cannot go on: 69 when the state
-  manager, the topology or the location node stay away too long, 73 when a port is taken, 77 when another
-  incarnation has taken over or the name belongs to another submit.
+  manager, the topology or the location node stay away too long, 73 when a port is taken, 77 when
+  another incarnation has taken over or the name belongs to another submit.
 */
 
 const NAME = 'heron-tmanager';

@@ -5,8 +5,8 @@ import { MetricSeries } from './metric-series.ts';
 /*
   The metrics of a topology as its master remembers them, by component, instance and name.
 
-  C1. Memory is bounded whatever arrives: INSTANCES_MAX instances, METRICS_MAX metrics an instance; what
-      is beyond is dropped and counted. Metrics of an unknown kind are not kept at all.
+  C1. Memory is bounded whatever arrives: INSTANCES_MAX instances, METRICS_MAX metrics an instance;
+      what is beyond is dropped and counted. Metrics of an unknown kind are not kept at all.
 */
 
 /** Far above what packing plans hold; a limit against publishers gone wild. */
@@ -53,7 +53,9 @@ export class MetricsCollector {
     series.add(value, nowSeconds);
   }
 
-  /** Everything that one component's instances have told, by instance id; undefined: nothing yet. */
+  /**
+   * Everything that one component's instances have told, by instance id; undefined: nothing yet.
+   */
   component(name: string): ReadonlyMap<string, InstanceMetrics> | undefined {
     return this.#components.get(name);
   }

@@ -19,8 +19,8 @@ import { expectedStreamManagers } from './placement.ts';
 import type { Registration } from './registration-decision.ts';
 
 /*
-  Owns the physical plan: knows who is registered, decides by plan-decision.ts when another plan is due,
-  stores it and hands it out.
+  Owns the physical plan: knows who is registered, decides by plan-decision.ts when another plan is
+  due, stores it and hands it out.
 
   K1. A plan is stored before anybody gets it, so that a restarted master knows what is in use.
   K2. Changes happen one after the other, each on top of the last stored plan. A failed one leaves
@@ -116,7 +116,8 @@ export class PlanKeeper implements CommandedTopology {
   }
 
   /**
-   * @throws EngineError TOPOLOGY_NOT_READY before the first plan; otherwise what the state manager says.
+   * @throws EngineError TOPOLOGY_NOT_READY before the first plan; otherwise what the state manager
+   * says.
    */
   setState(state: TopologyState): Promise<void> {
     return this.#enqueue(async () => {

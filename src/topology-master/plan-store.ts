@@ -13,8 +13,8 @@ import {
 } from '../wire/physical-plan.ts';
 
 /*
-  The node `pplans/<topology>`. Each write replaces exactly the plan that this master knows, so that a
-  master that was asleep while another one took over cannot undo what that one stored.
+  The node `pplans/<topology>`. Each write replaces exactly the plan that this master knows, so that
+  a master that was asleep while another one took over cannot undo what that one stored.
 
   What is found instead of the known plan says what has happened:
     what we tried to write          → that write had succeeded although its answer was lost

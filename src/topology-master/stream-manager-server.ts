@@ -103,7 +103,9 @@ export class StreamManagerServer {
       .on(PublishMetricsToMaster, (metrics) => options.events.onMetrics(metrics));
   }
 
-  /** Registrations that came before wait until now: a port may be known before its master serves. */
+  /**
+   * Registrations that came before wait until now: a port may be known before its master serves.
+   */
   open(): void {
     this.#opened.resolve();
   }

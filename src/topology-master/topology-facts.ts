@@ -17,7 +17,8 @@ export interface TopologyFacts {
 }
 
 /**
- * @throws EngineError START_TIMEOUT (retryable) while a node is missing, WRONG_TOPOLOGY when the name
+ * @throws EngineError START_TIMEOUT (retryable) while a node is missing, WRONG_TOPOLOGY when the
+ * name
  *   belongs to another submit, STATE_CORRUPTED, or what the state manager says.
  */
 export async function readTopologyFacts(

@@ -19,4 +19,6 @@ export interface Uploader {
   fetch(location: string, toPath: string): Promise<void>;
   /** Removes an archive; an absent one counts as success. */
   remove(location: string): Promise<void>;
+  /** Removes all archives that were ever uploaded here, also those that nobody has a record of. */
+  clear(): Promise<void>;
 }

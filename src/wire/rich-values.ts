@@ -51,7 +51,7 @@ export function packRichValue(value: unknown): Uint8Array {
   return packr.pack(check.hasNegativeZero ? markNegativeZeros(value, new Map()) : value);
 }
 
-/** Takes the bytes over: typed arrays may point into them. Throws PACKET_MALFORMED. */
+/** Throws PACKET_MALFORMED. */
 export function unpackRichValue(bytes: Uint8Array): unknown {
   try {
     return packr.unpack(bytes);

@@ -45,7 +45,9 @@ export interface RunningStreamManager {
   stop(): Promise<void>;
 }
 
-/** The stream managers of a plan over real sockets, with a scripted master and scripted instances. */
+/**
+ * The stream managers of a plan over real sockets, with a scripted master and scripted instances.
+ */
 export class RunningStreamManagers {
   readonly stateManager = new MemoryStateManager();
   readonly plan: PhysicalPlan;

@@ -30,8 +30,9 @@ export interface RegistrationFields {
 }
 
 /**
- * An instance for tests of stream managers: a plain socket, so that it can send any bytes and read at its
- * own pace. It keeps all that it receives, and reports its sets as consumed unless it `isSlow`.
+ * An instance for tests of stream managers: a plain socket, so that it can send any bytes and read
+ * at its own pace. It keeps all that it receives, and reports its sets as consumed unless it
+ * `isSlow`.
  */
 export class ScriptedInstance {
   readonly packets: SeenPacket[] = [];

@@ -32,8 +32,8 @@ export interface ScriptedTopologyMasterOptions {
 }
 
 /**
- * A topology master for tests of stream managers: it publishes its location, takes every registration,
- * and sends the plan when all have registered, and again at each later registration.
+ * A topology master for tests of stream managers: it publishes its location, takes every
+ * registration, and sends the plan when all have registered, and again at each later registration.
  */
 export class ScriptedTopologyMaster {
   readonly registrations = new Map<StreamManagerId, Registration>();

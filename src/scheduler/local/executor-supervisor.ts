@@ -7,7 +7,7 @@ import type { ProcessReport } from '../../model/container-report.ts';
 import type { Settings } from '../../model/settings.ts';
 import { readPidFile } from '../../supervision/pid-file.ts';
 import type { ProcessHandle } from '../../supervision/process-handle.ts';
-import { HEALTHY_AFTER_MS } from '../../supervision/restart-policy.ts';
+import { restartPolicyOf } from '../../supervision/restart-policy.ts';
 import { executorLimitMs } from '../../supervision/shutdown-limits.ts';
 import { adoptProcess, type Command, startDetached } from '../../supervision/start-process.ts';
 import { SupervisedProcess } from '../../supervision/supervised-process.ts';
@@ -46,12 +46,7 @@ export class ExecutorSupervisor {
     const command = commandOf(container);
     const supervised = new SupervisedProcess({
       name: command.name,
-      policy: {
-        backoffMinMs: settings.get('heron.executor.restart.backoff.min.ms'),
-        backoffMaxMs: settings.get('heron.executor.restart.backoff.max.ms'),
-        attemptsMax: settings.get('heron.executor.restart.attempts.max'),
-        healthyAfterMs: HEALTHY_AFTER_MS,
-      },
+      policy: restartPolicyOf(settings),
       graceMs: executorLimitMs(settings.get('heron.shutdown.grace.ms')),
       clock,
       random,

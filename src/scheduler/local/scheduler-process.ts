@@ -7,6 +7,7 @@ import { exitReason } from '../../supervision/exit-reason.ts';
 import { listPidFiles, type PidRecord, readPidFile } from '../../supervision/pid-file.ts';
 import type { Ending, ProcessHandle } from '../../supervision/process-handle.ts';
 import { startDetached } from '../../supervision/start-process.ts';
+import { topologyMark } from '../../supervision/topology-processes.ts';
 import type { LaunchRecord } from './launch-record.ts';
 import { schedulerFlags } from './scheduler-arguments.ts';
 import { SCHEDULER, type WorkingFolder } from './working-folder.ts';
@@ -23,7 +24,8 @@ export function startSchedulerProcess(
     name: SCHEDULER,
     executable: process.execPath,
     arguments: [...command, ...schedulerFlags({ ...record, workingRoot: folder.root })],
-    environment: process.env,
+    // The mark lets a kill find a scheduler that has not yet come to write its pid file.
+    environment: { ...process.env, ...topologyMark(record.topologyId) },
     workingDirectory: folder.root,
     pidFolder: undefined,
   };

@@ -49,6 +49,12 @@ export class FileUploader implements Uploader {
     });
   }
 
+  async clear(): Promise<void> {
+    await attempt(`remove ${this.#folder}`, () =>
+      rm(this.#folder, { recursive: true, force: true, maxRetries: 3 }),
+    );
+  }
+
   /** U1: the copy gets its name when it is complete. */
   async #copy(from: string, to: string): Promise<void> {
     const partial = join(dirname(to), `.partial-${randomHex(this.#random, 8)}`);

@@ -8,7 +8,10 @@ import { isAlive, type ProcessIdentity } from '../../../src/base/process-identit
 import { encodeCompletion } from '../../../src/model/completion.ts';
 import { parseContainerReport } from '../../../src/model/container-report.ts';
 import { writeLaunchRecord } from '../../../src/scheduler/local/launch-record.ts';
-import { liveScheduler } from '../../../src/scheduler/local/scheduler-process.ts';
+import {
+  liveScheduler,
+  startSchedulerProcess,
+} from '../../../src/scheduler/local/scheduler-process.ts';
 import { containerFolder } from '../../../src/scheduler/local/working-folder.ts';
 import { paths } from '../../../src/state-manager/paths.ts';
 import type { StateManager } from '../../../src/state-manager/state-manager.ts';
@@ -17,7 +20,7 @@ import { findTopologyProcesses } from '../../../src/supervision/topology-process
 import { eventually } from '../../support/eventually.ts';
 import { packingPlanOf } from '../../support/packing-plans.ts';
 import { startedIn } from '../executor/container.ts';
-import { aSubmittedTopology, type Submitted } from './topology.ts';
+import { aSubmittedTopology, STUB_SCHEDULER, type Submitted } from './topology.ts';
 
 /* A real scheduler process with real executors, whose children are stubs. */
 
@@ -155,7 +158,7 @@ test('kill leaves nothing behind, whatever ignores SIGTERM', async (t) => {
     return current.get(name) !== gentle && current;
   });
   const marked = findTopologyProcesses(request.topologyId);
-  assert.ok(marked.length >= pids.size + 3, 'children, executors and the stubborn grandchild');
+  assert.equal(marked.length, pids.size + 4, 'children and grandchild, executors, scheduler');
   await scheduler.kill(request);
   assertNothingLeft(topology);
   await scheduler.kill(request);
@@ -170,6 +173,20 @@ test('kill does the work of a dead scheduler', async (t) => {
   await allUp(topology);
   await murder(schedulerOf(topology));
   await scheduler.kill(request);
+  assertNothingLeft(topology);
+});
+
+test('kill finds a scheduler that has only just been started', async (t) => {
+  const topology = await aSubmittedTopology(t, plan);
+  const { scheduler, request, folder, dataRoot } = topology;
+  await topology.submit();
+  const record = { ...request, stateRoot: '/proc/none', dataRoot, hosts: ['127.0.0.1'] };
+  await writeLaunchRecord(folder, record);
+  // Without its state manager it waits, and has neither a node nor a pid file.
+  const { ended } = startSchedulerProcess(folder, record, [STUB_SCHEDULER]);
+  await eventually(() => readFileSync(folder.schedulerLog, 'utf8').includes('trying again'));
+  await scheduler.kill(request);
+  assert.equal((await ended).signal, 'SIGKILL');
   assertNothingLeft(topology);
 });
 

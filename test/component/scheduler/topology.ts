@@ -25,7 +25,7 @@ import { encodeTopology } from '../../../src/wire/topology.ts';
 import { COMPILE_CACHE } from '../../support/compile-cache.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const STUB_SCHEDULER = join(import.meta.dirname, '../../support/stub-scheduler.ts');
+export const STUB_SCHEDULER = join(import.meta.dirname, '../../support/stub-scheduler.ts');
 
 const SETTINGS = {
   'heron.shutdown.grace.ms': '100',

@@ -11,8 +11,8 @@ import { aBolt, anInput, aSpout, aTopology } from '../../support/topologies.ts';
 import { tupleSetBytes } from '../../support/tuple-sets.ts';
 
 /*
-  Back pressure by credits (cases O05, O06, O08 as far as at most once goes). Windows are as small as they can be,
-  so that a stall shows soon.
+  Back pressure by credits (cases O05, O06, O08 as far as at most once goes). Windows are as small
+  as they can be, so that a stall shows soon.
 */
 
 const PEER_WINDOW = 65_536;

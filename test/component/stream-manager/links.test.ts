@@ -214,6 +214,24 @@ describe('a peer that says hello', () => {
     });
   }
 
+  for (const [what, planEpoch, stays] of [
+    ['an older plan loses its link', 1, false],
+    ['that plan keeps its link', 2, true],
+  ] as const) {
+    it(`from where a plan has moved it away: by ${what}`, async (t) => {
+      const { running, peer } = await aPeer(t);
+      // The real one would dial again, and take the place of the scripted one.
+      await running.managerOf(1).stop();
+      await peer.hello({ ...welcome, planEpoch });
+      publish(running, 2, dialledAt(running, 1, 1));
+      const manager = running.managerOf(2);
+      await eventually(
+        () => manager.log.filter((entry) => entry === 'a plan is in force').length === 2,
+      );
+      assert.equal(peer.connection.isOpen, stays);
+    });
+  }
+
   it('is heard only then: tuples before it end the connection', async (t) => {
     const { all, peer } = await aPeer(t);
     peer.sendSet(2, numbered(0, 10), 1, 10);

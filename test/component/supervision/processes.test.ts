@@ -159,6 +159,14 @@ test('SIGKILL takes the whole process group, and so does a death', async (t) => 
   }
 });
 
+test('the standard input of a dependent child is a pipe that its parent holds', async (t) => {
+  const { start } = await bench(t);
+  const script = `const { isFIFO, isSocket } = require('node:fs').Stats.prototype;
+    const stdin = require('node:fs').fstatSync(0);
+    console.log(isFIFO.call(stdin) || isSocket.call(stdin));`;
+  assert.deepEqual((await start(script).ended).lastLines, ['true']);
+});
+
 test('a dependent child ends when its parent dies, however that happens', async (t) => {
   const { command } = await bench(t);
   const child = `process.stdin.on('end', () => process.exit(0)).resume(); ${STAYS}`;
@@ -217,7 +225,7 @@ test('ending insists: SIGTERM, then SIGKILL after the grace time', async (t) => 
 
 test('a process with the same pid and another start time is never touched', async (t) => {
   const { folder, start, output } = await bench(t);
-  const child = start(STAYS);
+  const child = start(IGNORES_SIGTERM);
   await eventually(() => output().includes('ready'));
   const earlier = { ...child.identity, startTicks: child.identity.startTicks - 1 };
   writePidFile(folder, { name: 'earlier', identity: earlier });
@@ -225,7 +233,8 @@ test('a process with the same pid and another start time is never touched', asyn
   assert.ok(record !== undefined);
   assert.deepEqual(await endProcesses([record], { clock: systemClock, graceMs: 0 }), []);
   assert.deepEqual(await killProcesses([record], systemClock), []);
-  assert.ok(isAlive(child.identity));
+  child.signal('SIGTERM');
+  await eventually(() => output().includes('no\n')); // It still answers.
 });
 
 test('a topology’s processes are found by their mark, orphans and other groups too', async (t) => {

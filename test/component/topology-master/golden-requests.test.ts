@@ -68,7 +68,10 @@ interface Answer {
   readonly body: Buffer;
 }
 
-/** Sends a golden request as it is; the answer must say how long it is, as its sender keeps the connection. */
+/**
+ * Sends a golden request as it is. The answer must say how long it is, as its sender keeps the
+ * connection.
+ */
 async function replay(t: TestContext, port: number, name: string): Promise<Answer> {
   const socket = connect(port, HOST);
   t.after(() => socket.destroy());

@@ -58,11 +58,12 @@ class Submitted {
     });
   }
 
-  async register(port: number, container: number): Promise<ScriptedStreamManager> {
+  /** Registers the stream manager of a container; returns the epoch of the plan in the answer. */
+  async register(port: number, container: number): Promise<number> {
     const manager = await ScriptedStreamManager.connect(this.#t, { host: HOST, port });
     const address = anAddress(container);
-    await manager.register({ address, instances: instancesOf(address.id) });
-    return manager;
+    const answer = await manager.register({ address, instances: instancesOf(address.id) });
+    return Number(answer.pplan?.epoch);
   }
 
   storedPlan() {
@@ -90,12 +91,7 @@ test('a master that is killed and started again moves nothing', async (t) => {
     await master.end;
     master = submitted.start();
     location = await submitted.location(Number(location.epoch));
-    const again = await submitted.register(location.serverPort, 1);
-    const answer = await again.register({
-      address: anAddress(1),
-      instances: instancesOf(anAddress(1).id),
-    });
-    assert.equal(Number(answer.pplan?.epoch), plan.epoch);
+    assert.equal(await submitted.register(location.serverPort, 1), plan.epoch);
     assert.deepEqual(await submitted.storedPlan(), plan);
   }
 });
@@ -117,7 +113,7 @@ test('the end of its executor ends a master', async (t) => {
   assert.equal((await end).code, 0);
 });
 
-test('a second master serves as soon as the first is gone, on the same port', async (t) => {
+test('a second master serves as soon as the first is gone', async (t) => {
   const submitted = await Submitted.create(t);
   const first = submitted.start();
   const { epoch } = await submitted.location();

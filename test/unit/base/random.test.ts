@@ -4,6 +4,12 @@ import { createSeededRandom, createSystemRandom, randomHex } from '../../../src/
 
 const DRAWS = 10_000;
 
+test('the system does not repeat itself after its pool of 1024 numbers', () => {
+  const random = createSystemRandom();
+  const draw = (): number[] => Array.from({ length: 1024 }, () => random.uint32());
+  assert.notDeepEqual(draw(), draw());
+});
+
 test('a seed repeats its sequence, another seed has another one', () => {
   const draw = (seed: number): number[] => {
     const random = createSeededRandom(seed);

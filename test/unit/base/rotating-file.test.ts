@@ -89,7 +89,17 @@ test('R3: a folder that has gone loses appends instead of throwing', async (t) =
   destination.close();
 });
 
-test('R4: a second writer follows a rotation by the first', async (t) => {
+test('R4: a line that was cut short is ended before the next one', async (t) => {
+  const { path } = await temporaryFolder(t);
+  const file = join(path, 'log');
+  writeFileSync(file, 'cut sho');
+  const destination = new RotatingFile({ file, bytesMax: 1000, filesMax: 2 });
+  destination.append('next\n');
+  destination.close();
+  assert.equal(readFileSync(file, 'utf8'), 'cut sho\nnext\n');
+});
+
+test('R5: a second writer follows a rotation by the first', async (t) => {
   const { path } = await temporaryFolder(t);
   const file = join(path, 'log');
   const options = { file, bytesMax: 100_000, filesMax: 2 };
@@ -105,7 +115,7 @@ test('R4: a second writer follows a rotation by the first', async (t) => {
   second.close();
 });
 
-test('R4: two writers together stay within the bound', async (t) => {
+test('R5: two writers together stay within the bound', async (t) => {
   const { path } = await temporaryFolder(t);
   const file = join(path, 'log');
   const options = { file, bytesMax: 200_000, filesMax: 2 };

@@ -18,6 +18,11 @@ function wanted(name: string, flag = ''): WantedProcess {
   return { name, role, entry: `${role}/main`, flags: [flag], heapLimitMb: undefined };
 }
 
+/** Lets everything happen that does not wait for time or for a process. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+}
+
 /** Runs fake processes and writes down what is done to them. */
 function container() {
   const clock = new ManualClock();
@@ -47,7 +52,7 @@ function container() {
   });
   const end = async (name: string, ending: Partial<Ending> = { code: 0 }): Promise<void> => {
     running.get(name)?.(ending);
-    for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+    await settled();
   };
   const take = (): readonly string[] => events.splice(0);
   return { clock, processes, end, take, deaths };
@@ -83,6 +88,7 @@ test('a name that leaves and comes back waits for its former process (C2)', asyn
   processes.converge([wanted('a', '2')]);
   processes.converge([]);
   processes.converge([wanted('a', '3')]);
+  await settled();
   assert.deepEqual(take(), ['start a1', 'SIGTERM a']);
   await end('a');
   assert.deepEqual(take(), ['start a3']);
@@ -110,7 +116,10 @@ test('stopping all waits for those that leave and starts nothing any more', asyn
   processes.converge([wanted('a', '1')]);
   processes.converge([]);
   processes.converge([wanted('a', '2')]);
-  const stopped = processes.stopAll();
+  let hasStopped = false;
+  const stopped = processes.stopAll().then(() => (hasStopped = true));
+  await settled();
+  assert.equal(hasStopped, false);
   await end('a');
   await stopped;
   clock.advance(1_000_000);

@@ -9,7 +9,8 @@ const CASES = [
   ['__server/__time_spent_back_pressure_initiated', 'sum'],
   ['__time_spent_back_pressure_by_compid/container_1_word_1', 'sum'],
   ['__process/__cpu_user_usec', undefined],
-  ['my/__emit-count', undefined],
+  ['files-done', 'sum'],
+  ['my/__emit-count', 'sum'],
 ] as const;
 
 for (const [name, aggregation] of CASES) {

@@ -124,5 +124,6 @@ describe('loading a topology module', () => {
       'the function given to topology() in /home/me/broken.ts failed: oh',
     );
     assert.match(error.stack ?? '', /TypeError: oh\n.*broken\.ts:2:/);
+    assert.doesNotMatch(error.stack ?? '', /node:internal|src\/package/);
   });
 });

@@ -166,13 +166,22 @@ test('restart starts the next incarnation only when the last one is gone (S1)', 
   const { supervised, launch, started, current } = supervise();
   supervised.start(launch);
   supervised.restart();
-  supervised.restart();
   assert.equal(started.length, 1);
   assert.deepEqual(current().signals, ['SIGTERM']);
   await current().end({ code: 0 });
   assert.equal(started.length, 2);
   assert.equal(supervised.report.restarts, 1);
   assert.match(supervised.report.lastExit?.reason ?? '', /to be started anew/);
+});
+
+test('restarts in a row cost one incarnation, and a restart wins over an earlier stop', async () => {
+  const { supervised, launch, started, current } = supervise();
+  supervised.start(launch);
+  void supervised.stop();
+  supervised.restart();
+  supervised.restart();
+  await current().end({ code: 0 });
+  assert.equal(started.length, 2);
 });
 
 test('stop wins over a restart that is under way', async () => {
@@ -197,6 +206,8 @@ test('restart gives a failed process another chance', async () => {
   supervised.restart();
   assert.equal(started.length, 5);
   assert.equal(supervised.report.state, 'running');
+  await current().end({ code: 1 });
+  assert.equal(supervised.report.state, 'restarting', 'earlier deaths do not count any more');
 });
 
 test('history of an earlier supervisor goes on: starting again is a restart', () => {

@@ -70,7 +70,7 @@ test('exits of stream managers and instances are losses, oldest first', () => {
   ]);
 });
 
-test('no loss: metrics manager, topology master, a port in use, and what was before the first plan', () => {
+test('no loss: other processes, a port in use, and what was before the first plan', () => {
   const processes = {
     'heron-tmanager': EXIT,
     'metricsmgr-1': EXIT,

@@ -81,7 +81,7 @@ test('a record of an earlier submit, or one that cannot be read, is replaced', a
   }
 });
 
-test('incidents come from the containers’ reports; one that cannot be read is left out', async () => {
+test('incidents come from the reports of containers; a broken one is left out', async () => {
   const { stateManager, record, end } = keeperOf();
   const folder = paths.containers(NAME);
   const exit = { code: null, signal: 'SIGKILL', atMs: 5, reason: 'killed', lastLines: [] };

@@ -19,7 +19,7 @@ test('metrics are found by component, instance and name', () => {
 
 test('metrics of an unknown kind are not kept', () => {
   const collector = new MetricsCollector();
-  collector.add(SOURCE, { name: 'my-own', value: '1' }, 60);
+  collector.add(SOURCE, { name: '__my-own', value: '1' }, 60);
   assert.equal(collector.component('word'), undefined);
   assert.equal(collector.dropped, 0);
 });

@@ -86,7 +86,7 @@ const REFUSED: ReadonlyArray<readonly [string, RegistrationFacts, string, RegExp
     'an instance too few',
     claiming({ instances: [anInstance(1, 1)] }),
     'NOTOK',
-    /^NOT_EXPECTED.*container_1_word_1; the packing plan says container_1_word_1, container_1_word_2/,
+    /^NOT_EXPECTED.*word_1; the packing plan says container_1_word_1, container_1_word_2/,
   ],
   ['no instances', claiming({ instances: [] }), 'NOTOK', /serves none/],
   ['a live holder of the id', heldBy(1, 95_000), 'DUPLICATE_STRMGR', /served by process 1 on/],

@@ -48,6 +48,18 @@ suite('StreamHeaders', () => {
     assert.notEqual(one, other);
   });
 
+  test('half of a StreamId is malformed, also behind a whole one', () => {
+    const headers = new StreamHeaders();
+    const bytes = Uint8Array.of(0x0a, 1, 0x73, 0x12, 1, 0x63);
+    headers.read(bytes, 0, bytes.length);
+    for (let end = 0; end < bytes.length; end += 1) {
+      assert.throws(
+        () => headers.read(bytes, 0, end),
+        (error) => hasCode(error, 'PACKET_MALFORMED'),
+      );
+    }
+  });
+
   test('a peer cannot fill memory with names', () => {
     const headers = new StreamHeaders();
     assert.throws(

@@ -115,6 +115,8 @@ suite('ValueReader', () => {
       ranges.map(([start, end]) => reader.read(start, end)),
       all,
     );
+    const backwards = ranges.toReversed().map(([start, end]) => reader.read(start, end));
+    assert.deepEqual(backwards, all.toReversed());
   });
 
   test('begins anew with other bytes', () => {

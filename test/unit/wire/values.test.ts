@@ -95,6 +95,10 @@ suite('values come back exactly as they were sent (V1)', () => {
       bytes.fill(0xff);
       assert.deepEqual(back, value);
     }
+    const inside = there({ long: 'x'.repeat(100), bytes: Uint8Array.of(1) }) as {
+      bytes: Uint8Array;
+    };
+    assert.equal(inside.bytes.buffer.byteLength, 1, 'a part keeps the whole in memory');
   });
 });
 

@@ -69,6 +69,8 @@ describe('the file uploader', () => {
     assert.deepEqual(await readdir(uploads), []);
     const location = await uploader.upload('words-1', archive);
     await assert.rejects(uploader.fetch(location, '/proc/words'), { code: 'FILE_FAILED' });
+    await assert.rejects(uploader.fetch(location, uploads), { code: 'FILE_FAILED' });
+    assert.deepEqual(await readdir(join(path, 'role')), ['words']);
   });
 
   it('touches nothing outside its folder', async (t) => {

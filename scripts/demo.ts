@@ -1,0 +1,134 @@
+/*
+  npm run demo -- [file or folder ...]
+
+  Counts the words of real text (by default every Markdown and licence file below node_modules) with a
+  topology of real processes on this machine, and checks the result against a count of its own.
+*/
+
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { textFilesBelow } from '../examples/text-files.ts';
+import { countWords, differences } from './demo-check.ts';
+import { DemoProgress } from './demo-progress.ts';
+import { root } from './tools.ts';
+
+const TOP = 20;
+const LOOK_EVERY_MS = 250;
+const BYTES_PER_MB = 1024 * 1024;
+
+const places = process.argv.slice(2).map((place) => resolve(place));
+if (places.length === 0) places.push(join(root, 'node_modules'));
+const files = await textFilesBelow(places);
+const bytes = (await Promise.all(files.map((file) => stat(file)))).reduce(
+  (n, { size }) => n + size,
+  0,
+);
+const result = resolve('word-count-result.json');
+const target = [`local/${userInfo().username}/demo`, 'word-count'];
+const dataRoot = await mkdtemp(join(tmpdir(), 'heron-demo-'));
+let keepLogs = false;
+
+process.exitCode = await demo().catch((error: unknown) => {
+  keepLogs = true;
+  console.error(error instanceof Error ? error.message : error);
+  return 1;
+});
+await heron('kill', ...target).catch(() => {}); // Nothing to kill after a completed run.
+if (!keepLogs) await rm(dataRoot, { recursive: true });
+
+async function demo(): Promise<number> {
+  console.log(`counting the words of ${files.length} files, ${mb(bytes)} MB`);
+  console.log(`logs while it runs: ${join(dataRoot, 'topologies')}`);
+  const started = performance.now();
+  await heron(
+    'submit',
+    '--config-property',
+    'heron.metrics.export.interval.ms=500',
+    target[0] ?? '',
+    join(root, 'examples', 'word-count.ts'),
+    target[1] ?? '',
+    result,
+    ...places,
+  );
+  console.log(`submitted, and all processes are up, after ${seconds(started)} s`);
+  const running = performance.now();
+  const completed = await untilCompleted();
+  const ran = (performance.now() - running) / 1000;
+  if (completed['result'] !== 'completed') {
+    keepLogs = true;
+    console.error('the run lost tuples, so its counts cannot be right (at most once):');
+    console.error(JSON.stringify(completed['incidents'], undefined, 1));
+    console.error(`logs: ${dataRoot}`);
+    return 1;
+  }
+  return report(ran);
+}
+
+/** Compares and prints; the exit code. */
+async function report(ranSeconds: number): Promise<number> {
+  const counted = new Map(
+    Object.entries(JSON.parse(await readFile(result, 'utf8')) as Record<string, number>),
+  );
+  const expected = await countWords(files);
+  const wrong = differences(expected, counted);
+  const words = [...counted.values()].reduce((sum, count) => sum + count, 0);
+  console.log(`\nthe ${TOP} most frequent of ${counted.size} words:`);
+  for (const [word, count] of [...counted].slice(0, TOP)) {
+    console.log(`${String(count).padStart(9)}  ${word}`);
+  }
+  const rate = Math.round(words / ranSeconds).toLocaleString('en');
+  console.log(
+    `\n${words.toLocaleString('en')} words in ${ranSeconds.toFixed(1)} s: ${rate} tuples/s`,
+  );
+  console.log(`result: ${result}`);
+  if (wrong.length === 0) {
+    console.log('the counts equal those of a single process over the same files');
+    return 0;
+  }
+  keepLogs = true;
+  console.error(`the counts are wrong for ${wrong.length} words: ${wrong.slice(0, 5).join('; ')}`);
+  console.error(`logs: ${dataRoot}`);
+  return 1;
+}
+
+/** Shows the progress until the topology is gone; what `heron status` says of it then. */
+async function untilCompleted(): Promise<Readonly<Record<string, unknown>>> {
+  const progress = new DemoProgress(files.length, join(dataRoot, 'repository', 'state', 'local'));
+  try {
+    for (;;) {
+      const status = JSON.parse(await heron('status', '--json', ...target)) as Record<
+        string,
+        unknown
+      >;
+      if (status['state'] === 'COMPLETED') return status;
+      await progress.show();
+      await new Promise((tick) => setTimeout(tick, LOOK_EVERY_MS));
+    }
+  } finally {
+    progress.end();
+  }
+}
+
+/** Runs one command of the CLI; what it wrote to standard output. */
+async function heron(...args: readonly string[]): Promise<string> {
+  const child = spawn(process.execPath, [join(root, 'bin', 'heron.mjs'), ...args], {
+    env: { ...process.env, HERON_DATA: dataRoot },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = new Promise<number | null>((done) => child.on('close', done));
+  const [code, out, err] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
+  if (code !== 0)
+    throw new Error(`heron ${args[0]} ended with ${code}: ${err.trim() || out.trim()}`);
+  return out;
+}
+
+function mb(count: number): string {
+  return (count / BYTES_PER_MB).toFixed(1);
+}
+
+function seconds(since: number): string {
+  return ((performance.now() - since) / 1000).toFixed(1);
+}

@@ -1,0 +1,57 @@
+import type { TopologyName } from '../base/ids.ts';
+import { paths } from '../state-manager/paths.ts';
+import { AdvisedError } from './advised-error.ts';
+import { type Cluster, targetOf } from './cluster.ts';
+import type { CommandContext } from './command-context.ts';
+import { type Place, placeText } from './place.ts';
+import { placeOf, readTopologyRecord, type TopologyRecord } from './topology-record.ts';
+import { watchUntil } from './watch-until.ts';
+
+/** A completed topology is being taken down by its scheduler, which has this long in all. */
+const TAKE_DOWN_LIMIT_MS = 60_000;
+
+/**
+ * Makes sure that a name is free. To be called under the command lock: then everything that no
+ * scheduler stands behind is what a dead command left, and is cleared away first.
+ *
+ * @throws EngineError TOPOLOGY_EXISTS when the name belongs to a topology that lives.
+ */
+export async function claimName(
+  name: TopologyName,
+  place: Place,
+  cluster: Cluster,
+  context: CommandContext,
+): Promise<void> {
+  const { scheduler, stateManager } = cluster;
+  const record = await readTopologyRecord(stateManager, name);
+  const owner = placeOf(record, place, context.currentUser);
+  const target = targetOf(owner, name);
+  const outcome = await scheduler.repair(target);
+  if (outcome === 'alive' || outcome === 'restarted') {
+    const isGoing = record.topology !== undefined && record.completion !== undefined;
+    if (!isGoing || !(await isTakenDown(name, cluster, context))) throw exists(record, owner);
+  } else if (record.hasNodes && outcome === 'absent') {
+    context.output.say(`clearing away what an interrupted command left of ${name}`);
+    await scheduler.kill(target);
+  }
+  await cluster.archives(target).clear();
+}
+
+function isTakenDown(
+  name: TopologyName,
+  { stateManager }: Cluster,
+  { clock, output }: CommandContext,
+): Promise<boolean> {
+  output.say(`waiting for the end of ${name}, which has completed`);
+  const path = paths.topology(name);
+  const watched = { stateManager, clock, path, limitMs: TAKE_DOWN_LIMIT_MS };
+  return watchUntil(watched, (bytes) => bytes === undefined);
+}
+
+function exists({ name }: TopologyRecord, owner: Place) {
+  const there = placeText(owner);
+  return new AdvisedError('TOPOLOGY_EXISTS', `the topology '${name}' runs already, as ${there}`, {
+    domain: 'user',
+    next: `end it with 'heron kill ${there} ${name}', or submit under another name`,
+  });
+}

@@ -1,0 +1,44 @@
+import { openCluster, targetOf } from '../cluster.ts';
+import type { CommandContext, CommandResult } from '../command-context.ts';
+import { withCommandLock } from '../command-lock.ts';
+import { isAt, parsePlace, placeText } from '../place.ts';
+import { lockOf } from '../submission.ts';
+import {
+  isElsewhere,
+  notFound,
+  parseTopologyName,
+  placeOf,
+  readTopologyRecord,
+} from '../topology-record.ts';
+
+export interface KillArguments {
+  readonly place: string;
+  readonly name: string;
+}
+
+/** Ends a topology, also one that other commands have left half made or half killed. */
+export async function kill(given: KillArguments, context: CommandContext): Promise<CommandResult> {
+  const written = parsePlace(given.place);
+  const name = parseTopologyName(given.name);
+  await using cluster = openCluster(written.cluster, context);
+  const { stateManager, scheduler } = cluster;
+  const lock = { ...lockOf(cluster, context, name), command: 'heron kill' };
+  return withCommandLock(lock, async () => {
+    const record = await readTopologyRecord(stateManager, name);
+    const place = placeOf(record, written, context.currentUser);
+    if (!isAt(place, written)) throw isElsewhere(name, place);
+    const target = targetOf(place, name);
+    const { schedulerPid } = await scheduler.describe(target);
+    const isThere = record.hasNodes || schedulerPid !== undefined;
+    if (isThere) context.output.say(`killing ${name}`);
+    // Also when nothing is known of it: files may be left of a command that died early.
+    await scheduler.kill(target);
+    await cluster.archives(target).clear();
+    if (!isThere) throw await notFound(stateManager, name, written);
+    const wasHalfDead = schedulerPid === undefined;
+    return {
+      json: { name, ...place, state: 'KILLED', wasHalfDead },
+      text: `${name} is gone from ${placeText(place)}`,
+    };
+  });
+}

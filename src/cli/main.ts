@@ -1,0 +1,32 @@
+import { CLI_EXIT } from './exit-codes.ts';
+import { runCommandLine } from './run-command-line.ts';
+
+/*
+  The command `heron`. The first Ctrl-C lets the command clean up after itself; the second one ends
+  it on the spot, and the next command does the rest.
+*/
+
+const interruption = new AbortController();
+
+function interrupt(): void {
+  // oxlint-disable-next-line unicorn/no-process-exit -- the user does not want to wait any more.
+  if (interruption.signal.aborted) process.exit(CLI_EXIT.interrupted);
+  interruption.abort();
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt);
+
+// Whoever reads our output may have seen enough: `heron logs … | head`.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  // oxlint-disable-next-line unicorn/no-process-exit -- there is nobody left to write for.
+  process.exit(CLI_EXIT.ok);
+});
+
+process.exitCode = await runCommandLine({
+  args: process.argv.slice(2),
+  stdout: process.stdout,
+  stderr: process.stderr,
+  environment: process.env,
+  interruption: interruption.signal,
+});

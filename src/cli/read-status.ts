@@ -1,0 +1,107 @@
+import { isoTime } from '../base/iso-time.ts';
+import type { TopologyId } from '../base/ids.ts';
+import type { Completion } from '../model/completion.ts';
+import { type ContainerReport, parseContainerReport } from '../model/container-report.ts';
+import type { PhysicalPlan } from '../model/physical-plan.ts';
+import { paths } from '../state-manager/paths.ts';
+import type { StateManager } from '../state-manager/state-manager.ts';
+import { decodePhysicalPlan } from '../wire/physical-plan.ts';
+import type { Cluster } from './cluster.ts';
+import type { CommandContext } from './command-context.ts';
+import { ensureScheduler } from './ensure-scheduler.ts';
+import type { Place } from './place.ts';
+import { readTopologyRecord, type TopologyRecord } from './topology-record.ts';
+import { type ShownState, topologyState } from './topology-state.ts';
+
+/** One topology as `status` and `list` see it. */
+export interface TopologyStatus {
+  readonly record: TopologyRecord;
+  readonly id: TopologyId | undefined;
+  readonly state: ShownState;
+  /** When it was submitted; of a completed one, when it completed. */
+  readonly sinceMs: number | undefined;
+  readonly physicalPlan: PhysicalPlan | undefined;
+  readonly reports: readonly ContainerReport[];
+  readonly completion: Completion | undefined;
+  readonly schedulerPid: number | undefined;
+}
+
+const MS_PER_SECOND = 1000;
+
+/** Helps a dead scheduler first. `place` is the topology's own. */
+export async function readStatus(
+  record: TopologyRecord,
+  place: Place,
+  cluster: Cluster,
+  context: CommandContext,
+): Promise<TopologyStatus> {
+  const scheduler = record.hasNodes
+    ? await ensureScheduler(record, place, cluster, context)
+    : undefined;
+  // Repairing may have changed everything: a kill that was interrupted is now done.
+  const current =
+    scheduler === undefined || scheduler === 'alive'
+      ? record
+      : await readTopologyRecord(cluster.stateManager, record.name);
+  const { name, topology, packingPlan, execution, completion } = current;
+  const physicalPlan = await readPhysicalPlan(cluster.stateManager, current);
+  const reports = await readReports(cluster.stateManager, current);
+  const { schedulerPid } = await cluster.scheduler.describe({ ...place, topologyName: name });
+  const id = topology?.id ?? completion?.topologyId;
+  const sinceSeconds = execution?.submittedAtSeconds;
+  return {
+    record: current,
+    id,
+    state: topologyState({
+      id,
+      packingPlan,
+      physicalPlan,
+      reports,
+      completion,
+      isDamaged: current.damage.length > 0,
+      scheduler,
+    }),
+    sinceMs: completion?.completedAtMs ?? (sinceSeconds && sinceSeconds * MS_PER_SECOND),
+    physicalPlan,
+    reports,
+    completion,
+    schedulerPid,
+  };
+}
+
+/** The form in which all JSON answers give a moment; null when it is not known. */
+export function isoOrNull(wallMs: number | undefined): string | null {
+  return wallMs === undefined ? null : isoTime(wallMs);
+}
+
+async function readPhysicalPlan(
+  stateManager: StateManager,
+  { name }: TopologyRecord,
+): Promise<PhysicalPlan | undefined> {
+  const bytes = await stateManager.read(paths.physicalPlan(name));
+  return bytes === undefined ? undefined : unlessDamaged(() => decodePhysicalPlan(bytes));
+}
+
+async function readReports(
+  stateManager: StateManager,
+  { name }: TopologyRecord,
+): Promise<readonly ContainerReport[]> {
+  const folder = paths.containers(name);
+  const nodes = await Promise.all(
+    (await stateManager.list(folder)).map((child) => stateManager.read(`${folder}/${child}`)),
+  );
+  return nodes
+    .flatMap((bytes) =>
+      bytes === undefined ? [] : (unlessDamaged(() => parseContainerReport(bytes)) ?? []),
+    )
+    .toSorted((a, b) => a.containerId - b.containerId);
+}
+
+/** What its writer will soon write again is shown as missing. */
+function unlessDamaged<Value>(decode: () => Value): Value | undefined {
+  try {
+    return decode();
+  } catch {
+    return undefined;
+  }
+}

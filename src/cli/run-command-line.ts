@@ -1,0 +1,110 @@
+import { homedir, userInfo } from 'node:os';
+import { join, resolve } from 'node:path';
+import { CommanderError } from '@commander-js/extra-typings';
+import { systemClock } from '../base/clock.ts';
+import { stackOf, userError } from '../base/errors.ts';
+import { silentLogger } from '../base/logger.ts';
+import { openConsoleLogger } from '../base/log-file.ts';
+import { createSystemRandom } from '../base/random.ts';
+import type { CommandContext, CommandResult } from './command-context.ts';
+import { errorReportOf } from './error-report.ts';
+import { CLI_EXIT, type CliExitCode, cliExitCodeOf } from './exit-codes.ts';
+import { Output } from './output.ts';
+import { type CommonOptions, createProgram } from './program.ts';
+
+/** What the command line gets from the process around it. */
+export interface CommandLineOptions {
+  readonly args: readonly string[];
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+  readonly environment: NodeJS.ProcessEnv;
+  /** Aborted by Ctrl-C and by SIGTERM. */
+  readonly interruption: AbortSignal;
+  /** Called after each step that a crash could follow. */
+  readonly afterStep?: (step: string) => void;
+}
+
+/** Runs one command; resolves with the exit code, when everything has been said. */
+export async function runCommandLine(options: CommandLineOptions): Promise<CliExitCode> {
+  const { args, stdout, stderr } = options;
+  // Also for mistakes that are found before the options are known.
+  const isJson = beforeDashes(args).includes('--json');
+  const isVerbose = beforeDashes(args).includes('--verbose');
+  const output = new Output({ stdout, stderr, isJson });
+  let exitCode: CliExitCode = CLI_EXIT.ok;
+  const program = createProgram(async (common, work) => {
+    const result = await work(contextOf(options, common, output));
+    exitCode = result.exitCode ?? CLI_EXIT.ok;
+    show(result, output);
+  });
+  for (const command of [program, ...program.commands]) {
+    command.exitOverride().configureOutput({
+      writeOut: (text) => (isJson ? output.json({ help: text }) : output.write(text)),
+      writeErr: (text) => (isJson ? undefined : stderr.write(text)),
+    });
+  }
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    return fail(error, output, isVerbose);
+  }
+}
+
+function show({ json, text }: CommandResult, output: Output): void {
+  if (output.isJson) output.json(json);
+  else if (text !== '') output.say(text);
+}
+
+function fail(error: unknown, output: Output, isVerbose: boolean): CliExitCode {
+  if (error instanceof CommanderError) return failUsage(error, output);
+  const report = errorReportOf(error);
+  if (output.isJson) output.json({ error: report });
+  else {
+    output.warn(`${output.style('red', 'error:')} ${report.message}`);
+    for (const line of report.details ?? []) output.warn(`    ${line}`);
+    output.warn(`Next: ${report.next}`);
+  }
+  if (isVerbose) output.warn(stackOf(error));
+  return cliExitCodeOf(error);
+}
+
+/** Commander has already said it to people, or has shown help that was asked for. */
+function failUsage({ exitCode, message }: CommanderError, output: Output): CliExitCode {
+  if (exitCode === 0) return CLI_EXIT.ok;
+  const text = message.replace(/^error: /, '').replaceAll(/\s+/g, ' ').trim();
+  if (output.isJson) output.json({ error: errorReportOf(userError('INVALID_ARGUMENT', text)) });
+  return CLI_EXIT.invocation;
+}
+
+function contextOf(
+  { environment, interruption, afterStep = () => {} }: CommandLineOptions,
+  { verbose }: CommonOptions,
+  output: Output,
+): CommandContext {
+  const clock = systemClock;
+  return {
+    clock,
+    random: createSystemRandom(),
+    logger: verbose === true ? openConsoleLogger({ level: 'debug', clock }) : silentLogger,
+    output,
+    dataRoot: resolve(environment['HERON_DATA'] || join(homedir(), '.herondata')),
+    currentUser: currentUser(environment),
+    interruption,
+    afterStep,
+  };
+}
+
+/** A container may run under a user id that has no name. */
+function currentUser(environment: NodeJS.ProcessEnv): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return environment['USER'] || `user-${process.getuid?.() ?? 0}`;
+  }
+}
+
+function beforeDashes(args: readonly string[]): readonly string[] {
+  const at = args.indexOf('--');
+  return at < 0 ? args : args.slice(0, at);
+}

@@ -1,0 +1,75 @@
+import { EXIT } from '../base/exit-codes.ts';
+import { instanceIdOf, streamManagerIdOf } from '../base/ids.ts';
+import type { Completion } from '../model/completion.ts';
+import type { ContainerReport, ProcessExit, ProcessReport } from '../model/container-report.ts';
+import type { LogicalTopology } from '../model/logical-topology.ts';
+import type { PackingPlan } from '../model/packing-plan.ts';
+import type { PhysicalPlan } from '../model/physical-plan.ts';
+
+/*
+  When a launched topology runs, and when it never will. Pure: what the state tree says goes in.
+
+  It runs when the topology master has stored a physical plan, which it does once every stream
+  manager with all of its instances has registered, and when every process is up with its
+  component open.
+*/
+
+export interface StartFacts {
+  readonly topology: LogicalTopology;
+  readonly packingPlan: PackingPlan;
+  readonly physicalPlan: PhysicalPlan | undefined;
+  readonly reports: readonly ContainerReport[];
+  readonly completion: Completion | undefined;
+  /** What the scheduler says about the executors themselves. */
+  readonly executors: readonly ProcessReport[];
+}
+
+export type StartDecision =
+  | { readonly kind: 'running' }
+  | { readonly kind: 'completed' }
+  /** For people: what is not there yet. */
+  | { readonly kind: 'wait'; readonly missing: string }
+  | { readonly kind: 'failed'; readonly process: string; readonly exit: ProcessExit };
+
+export function decideStart(facts: StartFacts): StartDecision {
+  const { topology, completion, physicalPlan, reports, executors } = facts;
+  if (completion?.topologyId === topology.id) return { kind: 'completed' };
+  const processes = reports.flatMap((report) => report.processes);
+  const failed = [...processes, ...executors].find(isHopeless);
+  if (failed?.lastExit !== undefined) {
+    return { kind: 'failed', process: failed.name, exit: failed.lastExit };
+  }
+  const running = new Set(
+    processes.filter(({ state, pid }) => state === 'running' && pid !== null).map(({ name }) => name),
+  );
+  const missing = expectedProcesses(facts.packingPlan).filter((name) => !running.has(name));
+  if (missing.length > 0) return { kind: 'wait', missing: listed(missing) };
+  if (physicalPlan?.topology.id !== topology.id) {
+    return { kind: 'wait', missing: 'the stream managers, which have not all registered' };
+  }
+  return { kind: 'running' };
+}
+
+/** User code or a setting is wrong: other starts would fail as well. Or all starts are used up. */
+function isHopeless({ state, lastExit }: ProcessReport): boolean {
+  if (state === 'failed') return true;
+  return lastExit?.code === EXIT.userCode || lastExit?.code === EXIT.badArguments;
+}
+
+/** By the names that executors give them; also for what `status` expects to find. */
+export function expectedProcesses(plan: PackingPlan): readonly string[] {
+  const inContainers = plan.containers.flatMap(({ id, instances }) => [
+    `metricsmgr-${id}`,
+    streamManagerIdOf(id),
+    ...instances.map(({ component, task }) => instanceIdOf(id, component, task)),
+  ]);
+  return ['heron-tmanager', 'metricsmgr-0', ...inContainers];
+}
+
+const SHOWN_MAX = 4;
+
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, SHOWN_MAX).join(', ');
+  const others = names.length - SHOWN_MAX;
+  return others > 0 ? `${shown} and ${others} more` : shown;
+}

@@ -1,0 +1,123 @@
+import type { Completion } from '../model/completion.ts';
+import type { ProcessExit, ProcessState } from '../model/container-report.ts';
+import type { Output } from './output.ts';
+import { placeText } from './place.ts';
+import { textTable } from './text-table.ts';
+import type { ShownState } from './topology-state.ts';
+
+/** What `status --json` prints. */
+export interface ShownStatus {
+  readonly name: string;
+  readonly id: string | null;
+  readonly state: ShownState;
+  readonly cluster: string;
+  readonly role: string;
+  readonly environ: string;
+  readonly since: string | null;
+  readonly schedulerPid: number | null;
+  readonly containers: readonly {
+    readonly id: number;
+    readonly host: string;
+    readonly pid: number;
+    readonly processes: readonly ShownProcess[];
+  }[];
+  readonly completion: Completion | null;
+  readonly damage: readonly string[];
+  readonly logs: string;
+}
+
+export interface ShownProcess {
+  readonly name: string;
+  readonly pid: number | null;
+  readonly state: ProcessState;
+  readonly restarts: number;
+  readonly lastExit: (ProcessExit & { readonly at: string | null }) | null;
+}
+
+const ADVICE: Readonly<Partial<Record<ShownState, string>>> = {
+  HALF_DEAD: "an interrupted command left this; 'heron kill' or the same submit clears it away",
+  DAMAGED: "'heron kill' removes it with all of its records",
+};
+
+/** The same for people. */
+export function statusText(status: ShownStatus, output: Output): string {
+  const { name, state, containers, completion, damage } = status;
+  const advice = ADVICE[state];
+  return [
+    `${output.style('bold', name)} ${output.style(colourOf(state), state)}`,
+    ...factLines(status),
+    ...damage,
+    ...(advice === undefined ? [] : [advice]),
+    ...(completion === null ? [] : completionLines(completion)),
+    ...(containers.length === 0 ? [] : ['', processTable(status, output)]),
+    ...exitLines(status),
+  ].join('\n');
+}
+
+function factLines(status: ShownStatus): readonly string[] {
+  const { id, since, schedulerPid, state, logs } = status;
+  const facts: readonly (readonly [string, string | number | null])[] = [
+    ['place', placeText(status)],
+    ['id', id],
+    [state === 'COMPLETED' ? 'completed' : 'since', since],
+    ['scheduler', schedulerPid === null ? null : `pid ${schedulerPid}`],
+    ['logs', logs],
+  ];
+  return facts
+    .filter(([, value]) => value !== null)
+    .map(([title, value]) => `${title.padEnd('scheduler'.length)}  ${value}`);
+}
+
+function completionLines({ result, incidents }: Completion): readonly string[] {
+  if (result === 'completed') return ['its input has ended and all of it was processed'];
+  return [
+    'its input has ended, but tuples may be missing from its results, because of:',
+    ...incidents.map(
+      ({ container, process, reason }) => `  container ${container}: ${process} ${reason}`,
+    ),
+  ];
+}
+
+function processTable({ containers }: ShownStatus, output: Output): string {
+  const rows = containers.flatMap(({ id, host, pid, processes }) => [
+    [`${id}`, host, 'executor', `${pid}`, 'running', ''],
+    ...processes.map((process) => [
+      '',
+      '',
+      process.name,
+      `${process.pid ?? ''}`,
+      output.style(process.state === 'running' ? 'green' : 'red', process.state),
+      process.restarts === 0 ? '' : `${process.restarts}`,
+    ]),
+  ]);
+  const head = ['CONTAINER', 'HOST', 'PROCESS', 'PID', 'STATE', 'RESTARTS'];
+  return textTable(head, rows, output);
+}
+
+/** Why processes last ended, in the words of the processes themselves. */
+function exitLines({ containers }: ShownStatus): readonly string[] {
+  return containers.flatMap(({ processes }) =>
+    processes.flatMap(({ name, lastExit }) =>
+      lastExit === null
+        ? []
+        : [
+            '',
+            `${name} last ended at ${lastExit.at ?? 'an unknown time'}: it ${lastExit.reason}`,
+            ...lastExit.lastLines.map((line) => `    ${line}`),
+          ],
+    ),
+  );
+}
+
+function colourOf(state: ShownState) {
+  switch (state) {
+    case 'RUNNING':
+    case 'COMPLETED':
+      return 'green';
+    case 'STARTING':
+    case 'PAUSED':
+      return 'yellow';
+    default:
+      return 'red';
+  }
+}

@@ -1,0 +1,53 @@
+import type { TopologyId } from '../base/ids.ts';
+import type { Completion } from '../model/completion.ts';
+import type { ContainerReport } from '../model/container-report.ts';
+import type { PackingPlan } from '../model/packing-plan.ts';
+import type { PhysicalPlan } from '../model/physical-plan.ts';
+import type { RepairOutcome } from '../scheduler/scheduler.ts';
+import { expectedProcesses } from './start-decision.ts';
+
+/**
+ * `STARTING`: not every process has come up yet. `RUNNING`, `PAUSED`: as its plan says, every process
+ * is there. `DEGRADED`: it runs, but a process is missing. `COMPLETED`: its input has ended. `HALF_DEAD`:
+ * a command died while it made or ended it; nothing of it works. `DAMAGED`: its records cannot be read.
+ */
+export const TOPOLOGY_STATES = [
+  'STARTING',
+  'RUNNING',
+  'PAUSED',
+  'DEGRADED',
+  'COMPLETED',
+  'HALF_DEAD',
+  'DAMAGED',
+] as const;
+
+export type ShownState = (typeof TOPOLOGY_STATES)[number];
+
+export interface StateFacts {
+  readonly id: TopologyId | undefined;
+  readonly packingPlan: PackingPlan | undefined;
+  readonly physicalPlan: PhysicalPlan | undefined;
+  readonly reports: readonly ContainerReport[];
+  readonly completion: Completion | undefined;
+  readonly isDamaged: boolean;
+  /** Undefined while another command works on the topology, or when the scheduler cannot be helped. */
+  readonly scheduler: RepairOutcome | undefined;
+}
+
+/** Pure: the one word that says how a topology is. */
+export function topologyState(facts: StateFacts): ShownState {
+  const { id, packingPlan, physicalPlan, reports, completion, scheduler } = facts;
+  if (facts.isDamaged) return 'DAMAGED';
+  if (completion !== undefined) return 'COMPLETED';
+  if (scheduler === 'absent') return 'HALF_DEAD';
+  if (physicalPlan === undefined || physicalPlan.topology.id !== id) return 'STARTING';
+  const running = new Set(
+    reports.flatMap(({ processes }) =>
+      processes.filter(({ state }) => state === 'running').map(({ name }) => name),
+    ),
+  );
+  const isWhole =
+    packingPlan !== undefined && expectedProcesses(packingPlan).every((name) => running.has(name));
+  if (!isWhole || scheduler === undefined) return 'DEGRADED';
+  return physicalPlan.topology.state === 'PAUSED' ? 'PAUSED' : 'RUNNING';
+}

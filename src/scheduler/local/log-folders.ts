@@ -1,0 +1,46 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { environmentError, messageOf } from '../../base/errors.ts';
+import { type ContainerId, containerId, type TopologyId } from '../../base/ids.ts';
+import type { SchedulerTarget } from '../scheduler.ts';
+import { CONTAINER_PREFIX, keptLogsFolder, logFolder, workingFolderOf } from './working-folder.ts';
+
+/** The log files of one container. */
+export interface LogFolder {
+  readonly container: ContainerId;
+  readonly path: string;
+}
+
+/** Of a topology that runs here; empty when none does. */
+export async function runningLogFolders(
+  dataRoot: string,
+  target: SchedulerTarget,
+): Promise<readonly LogFolder[]> {
+  const { root } = workingFolderOf(dataRoot, target);
+  return (await containersIn(root)).map(({ container, path }) => ({
+    container,
+    path: logFolder(path),
+  }));
+}
+
+/** Of a topology that has completed; empty when its logs are gone. */
+export function keptLogFolders(dataRoot: string, id: TopologyId): Promise<readonly LogFolder[]> {
+  return containersIn(keptLogsFolder(dataRoot, id));
+}
+
+async function containersIn(folder: string): Promise<readonly LogFolder[]> {
+  let names: readonly string[];
+  try {
+    names = await readdir(folder);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw environmentError('FILE_FAILED', `cannot read ${folder}: ${messageOf(cause)}`, { cause });
+  }
+  return names
+    .filter((name) => name.startsWith(CONTAINER_PREFIX))
+    .map((name) => ({
+      container: containerId(Number(name.slice(CONTAINER_PREFIX.length))),
+      path: join(folder, name),
+    }))
+    .toSorted((a, b) => a.container - b.container);
+}
