@@ -1,7 +1,7 @@
 /*
-  Nanoseconds per tuple of the data plane's codecs, on the word-count tuple: one short word, and a word with
-  a number. One thread, data in the cache, no sockets, no rings, no user code: what a core can do at most.
-  Medians of several rounds of this thread's processor time.
+  Nanoseconds per tuple of the data plane's codecs, on the word-count tuple: one short word, and a
+  word with a number. One thread, data in the cache, no sockets, no rings, no user code: what a core
+  can do at most. Medians of several rounds of this thread's processor time.
 
   Run: node bench/codec.ts
 */

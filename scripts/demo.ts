@@ -11,9 +11,14 @@ import { tmpdir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { textFilesBelow } from '../examples/text-files.ts';
+import type { Completion } from '../src/model/completion.ts';
 import { countWords, differences } from './demo-check.ts';
 import { DemoProgress } from './demo-progress.ts';
 import { root } from './tools.ts';
+
+interface Status {
+  readonly completion: Completion | null;
+}
 
 const TOP = 20;
 const LOOK_EVERY_MS = 250;
@@ -29,6 +34,7 @@ const bytes = (await Promise.all(files.map((file) => stat(file)))).reduce(
 const result = resolve('word-count-result.json');
 const target = [`local/${userInfo().username}/demo`, 'word-count'];
 const dataRoot = await mkdtemp(join(tmpdir(), 'heron-demo-'));
+const stateRoot = join(dataRoot, 'repository', 'state', 'local');
 let keepLogs = false;
 
 process.exitCode = await demo().catch((error: unknown) => {
@@ -42,29 +48,38 @@ if (!keepLogs) await rm(dataRoot, { recursive: true });
 async function demo(): Promise<number> {
   console.log(`counting the words of ${files.length} files, ${mb(bytes)} MB`);
   console.log(`logs while it runs: ${join(dataRoot, 'topologies')}`);
-  const started = performance.now();
-  await heron(
-    'submit',
-    '--config-property',
-    'heron.metrics.export.interval.ms=500',
-    target[0] ?? '',
-    join(root, 'examples', 'word-count.ts'),
-    target[1] ?? '',
-    result,
-    ...places,
+  const submittedAtMs = Date.now();
+  const planned = whenThere(join(stateRoot, 'pplans', 'word-count'));
+  await submit();
+  const startedAtMs = await planned;
+  console.log(
+    `submitted; the first word could flow after ${seconds(submittedAtMs, startedAtMs)} s`,
   );
-  console.log(`submitted, and all processes are up, after ${seconds(started)} s`);
-  const running = performance.now();
-  const completed = await untilCompleted();
-  const ran = (performance.now() - running) / 1000;
-  if (completed['result'] !== 'completed') {
-    keepLogs = true;
-    console.error('the run lost tuples, so its counts cannot be right (at most once):');
-    console.error(JSON.stringify(completed['incidents'], undefined, 1));
-    console.error(`logs: ${dataRoot}`);
-    return 1;
+  const { result: outcome, completedAtMs, incidents } = await untilCompleted();
+  if (outcome === 'completed') return report(Number(seconds(startedAtMs, completedAtMs)));
+  keepLogs = true;
+  console.error('the run lost tuples, so its counts cannot be right (at most once):');
+  for (const { process: name, container, reason } of incidents) {
+    console.error(`  ${name} in container ${container}: ${reason}`);
   }
-  return report(ran);
+  console.error(`logs: ${dataRoot}`);
+  return 1;
+}
+
+async function submit(): Promise<void> {
+  const [place = '', name = ''] = target;
+  const topology = join(root, 'examples', 'word-count.ts');
+  const often = ['--config-property', 'heron.metrics.export.interval.ms=500'];
+  await heron('submit', ...often, place, topology, name, result, ...places);
+}
+
+/** When a file came into being, by the wall clock; it may be gone again soon. */
+async function whenThere(file: string): Promise<number> {
+  for (;;) {
+    const found = await stat(file).catch(() => undefined);
+    if (found !== undefined) return found.mtimeMs;
+    await new Promise((tick) => setTimeout(tick, LOOK_EVERY_MS / 10));
+  }
 }
 
 /** Compares and prints; the exit code. */
@@ -94,16 +109,13 @@ async function report(ranSeconds: number): Promise<number> {
   return 1;
 }
 
-/** Shows the progress until the topology is gone; what `heron status` says of it then. */
-async function untilCompleted(): Promise<Readonly<Record<string, unknown>>> {
-  const progress = new DemoProgress(files.length, join(dataRoot, 'repository', 'state', 'local'));
+/** Shows the progress until the topology is gone; how it ended. */
+async function untilCompleted(): Promise<Completion> {
+  const progress = new DemoProgress(files.length, stateRoot);
   try {
     for (;;) {
-      const status = JSON.parse(await heron('status', '--json', ...target)) as Record<
-        string,
-        unknown
-      >;
-      if (status['state'] === 'COMPLETED') return status;
+      const status = JSON.parse(await heron('status', '--json', ...target)) as Status;
+      if (status.completion !== null) return status.completion;
       await progress.show();
       await new Promise((tick) => setTimeout(tick, LOOK_EVERY_MS));
     }
@@ -129,6 +141,6 @@ function mb(count: number): string {
   return (count / BYTES_PER_MB).toFixed(1);
 }
 
-function seconds(since: number): string {
-  return ((performance.now() - since) / 1000).toFixed(1);
+function seconds(fromMs: number, toMs: number): string {
+  return ((toMs - fromMs) / 1000).toFixed(1);
 }

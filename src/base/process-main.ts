@@ -174,7 +174,10 @@ class ProcessLife implements ProcessContext {
 
   #handleForeignExit(code: number): void {
     if (this.#phase === 'exiting') return;
-    this.#report(`${this.#name} ends because some code called process.exit(${code})`, {});
+    // This runs inside of that call: the stack behind it leads to the caller.
+    const error = new Error(`process.exit(${code}) was called`);
+    Error.captureStackTrace(error, process.exit);
+    this.#report(`${this.#name} ends because some code called process.exit(${code})`, { error });
     if (code === EXIT.ok) process.exitCode = EXIT.userCode;
   }
 

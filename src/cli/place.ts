@@ -29,7 +29,8 @@ const NAME = /^[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,99}$/;
 
 /** @throws EngineError INVALID_ARGUMENT */
 export function parsePlace(text: string): WrittenPlace {
-  const [cluster = '', role, environ, ...rest] = text.split('/');
+  // Empty parts are left out: `$USER` is not set everywhere.
+  const [cluster = '', role, environ, ...rest] = text.split('/').map((part) => part || undefined);
   if (rest.length > 0 || cluster === '') throw wrongPlace(text, 'is not of this form');
   if (!CLUSTERS.some((known) => known === cluster)) {
     const hint = didYouMean(cluster, CLUSTERS);

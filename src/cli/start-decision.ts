@@ -39,15 +39,31 @@ export function decideStart(facts: StartFacts): StartDecision {
   if (failed?.lastExit !== undefined) {
     return { kind: 'failed', process: failed.name, exit: failed.lastExit };
   }
-  const running = new Set(
-    processes.filter(({ state, pid }) => state === 'running' && pid !== null).map(({ name }) => name),
+  const byName = new Map(processes.map((process) => [process.name, process]));
+  const missing = expectedProcesses(facts.packingPlan).filter(
+    (name) => byName.get(name)?.state !== 'running',
   );
-  const missing = expectedProcesses(facts.packingPlan).filter((name) => !running.has(name));
   if (missing.length > 0) return { kind: 'wait', missing: listed(missing) };
   if (physicalPlan?.topology.id !== topology.id) {
     return { kind: 'wait', missing: 'the stream managers, which have not all registered' };
   }
+  const closed = instancesOf(facts).filter((name) => byName.get(name)?.readyAtMs === undefined);
+  if (closed.length > 0) return { kind: 'wait', missing: `the components of ${listed(closed)}` };
   return { kind: 'running' };
+}
+
+/** Those that say when their component is open; instances of other languages do not. */
+function instancesOf({ topology, packingPlan }: StartFacts): readonly string[] {
+  const own = new Set(
+    topology.components
+      .filter(({ language }) => language === 'typescript')
+      .map(({ name }) => name),
+  );
+  return packingPlan.containers.flatMap(({ id, instances }) =>
+    instances
+      .filter(({ component }) => own.has(component))
+      .map(({ component, task }) => instanceIdOf(id, component, task)),
+  );
 }
 
 /** User code or a setting is wrong: other starts would fail as well. Or all starts are used up. */

@@ -1,5 +1,4 @@
-import { parseArgs } from 'node:util';
-import { userError } from '../base/errors.ts';
+import { COMMON_FLAGS, CommandLine, type WholeNumberLimits } from '../base/command-line.ts';
 import {
   type ContainerId,
   containerId,
@@ -28,44 +27,23 @@ export interface ExecutorArguments extends CommonArguments {
   readonly workingDirectory: string;
 }
 
-const FLAG = { type: 'string' } as const;
+const CONTAINER_ID: WholeNumberLimits = { min: 0, max: 999_999_999 };
 
-/** @throws Error of `parseArgs`, or EngineError INVALID_ARGUMENT for a missing or wrong flag. */
+/** @throws EngineError INVALID_ARGUMENT for a missing or wrong flag. */
 export function parseExecutorArguments(args: readonly string[]): ExecutorArguments {
-  const { values } = parseArgs({
-    args: [...args],
-    strict: true,
-    options: {
-      'topology-name': FLAG,
-      'topology-id': FLAG,
-      cluster: FLAG,
-      role: FLAG,
-      environ: FLAG,
-      host: FLAG,
-      'container-id': FLAG,
-      'state-root': FLAG,
-      'definition-file': FLAG,
-      'log-directory': FLAG,
-      'working-directory': FLAG,
-    },
-  });
-  const required = (flag: keyof typeof values): string => {
-    const value = values[flag];
-    if (value === undefined) throw userError('INVALID_ARGUMENT', `--${flag} is missing`);
-    return value;
-  };
+  const flags = new CommandLine(args, [...COMMON_FLAGS, 'working-directory']);
   return {
-    topologyName: topologyName(required('topology-name')),
-    topologyId: topologyId(required('topology-id')),
-    cluster: required('cluster'),
-    role: required('role'),
-    environ: required('environ'),
-    host: required('host'),
-    containerId: parseContainerId(required('container-id')),
-    stateRoot: required('state-root'),
-    definitionFile: required('definition-file'),
-    logDirectory: required('log-directory'),
-    workingDirectory: required('working-directory'),
+    topologyName: topologyName(flags.text('topology-name')),
+    topologyId: topologyId(flags.text('topology-id')),
+    cluster: flags.text('cluster'),
+    role: flags.text('role'),
+    environ: flags.text('environ'),
+    host: flags.text('host'),
+    containerId: containerId(flags.wholeNumber('container-id', CONTAINER_ID)),
+    stateRoot: flags.text('state-root'),
+    definitionFile: flags.text('definition-file'),
+    logDirectory: flags.text('log-directory'),
+    workingDirectory: flags.text('working-directory'),
   };
 }
 
@@ -83,11 +61,4 @@ export function commonFlags(common: CommonArguments): readonly string[] {
     `--definition-file=${common.definitionFile}`,
     `--log-directory=${common.logDirectory}`,
   ];
-}
-
-function parseContainerId(text: string): ContainerId {
-  if (!/^\d{1,9}$/.test(text)) {
-    throw userError('INVALID_ARGUMENT', `--container-id: expected a whole number, got '${text}'`);
-  }
-  return containerId(Number(text));
 }

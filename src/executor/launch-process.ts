@@ -33,6 +33,7 @@ export function createLauncher(options: LaunchOptions): LaunchProcess {
       environment,
       workingDirectory,
       pidFolder: workingDirectory,
+      saysReady: wanted.role === 'instance',
     };
     const openOutput = (): RotatingFile =>
       new RotatingFile({

@@ -6,6 +6,8 @@ import { entryFile } from '../base/entry.ts';
 import { type LogFile, openLogger } from '../base/log-file.ts';
 import type { ProcessContext } from '../base/process-main.ts';
 import { loadTopologyModule } from '../package/load-module.ts';
+import { READY } from '../supervision/start-process.ts';
+import { Settings } from '../model/settings.ts';
 import type { InstanceIdentity } from './instance-identity.ts';
 import { Task } from './task/task.ts';
 import type { GatewayStart, ToGateway, ToTask } from './thread-channel.ts';
@@ -51,7 +53,7 @@ export class InstanceProcess {
   }
 
   start(): void {
-    this.#gateway.on('message', (message: ToTask) => this.#task.handle(message));
+    this.#gateway.on('message', (message: ToTask) => this.#handle(message));
     this.#gateway.on('error', (error) => this.#context.fail(error));
     this.#gateway.on('exit', () => this.#closed.resolve());
     this.#context.onShutdown(async (reason) => {
@@ -62,8 +64,25 @@ export class InstanceProcess {
     });
   }
 
+  #handle(message: ToTask): void {
+    if (message.kind === 'definition') {
+      const settings = new Settings(message.topology.config);
+      this.#context.setGrace(settings.get('heron.shutdown.grace.ms'));
+    }
+    this.#task.handle(message);
+  }
+
   #send(message: ToGateway): void {
+    if (message.kind === 'started') this.#sayReady();
     this.#gateway.postMessage(message);
+  }
+
+  /** The executor puts it into its report; the channel has no other use. */
+  #sayReady(): void {
+    if (process.send === undefined) return;
+    process.send(READY, () => {
+      if (process.connected) process.disconnect();
+    });
   }
 
   #handleDone(): void {

@@ -5,24 +5,27 @@ import type { DrainedMetrics } from '../metrics/metrics-registry.ts';
   ring. Rare and small, so plain.
 */
 
-/** With names of up to 200 bytes a frame stays below 32 KiB, half of the metrics ring. */
-const ENTRIES_MAX = 100;
-
-export function* encodeMetricsFrames(drained: DrainedMetrics): Generator<Uint8Array> {
+/** Frames of at most `bytesMax`; a single count with a longer name than that is left out. */
+export function* encodeMetricsFrames(
+  drained: DrainedMetrics,
+  bytesMax: number,
+): Generator<Uint8Array> {
   const { counters, means } = drained;
-  for (let at = 0; at < counters.length; at += ENTRIES_MAX) {
-    yield encode({ counters: counters.slice(at, at + ENTRIES_MAX), means: [] });
-  }
-  for (let at = 0; at < means.length; at += ENTRIES_MAX) {
-    yield encode({ counters: [], means: means.slice(at, at + ENTRIES_MAX) });
+  const entries = counters.length + means.length;
+  if (entries === 0) return;
+  const frame = Buffer.from(JSON.stringify(drained));
+  if (frame.length <= bytesMax) yield frame;
+  else if (entries > 1) {
+    const counterHalf = counters.length >> 1;
+    const meanHalf = (means.length + 1) >> 1;
+    const first = { counters: counters.slice(0, counterHalf), means: means.slice(0, meanHalf) };
+    const second = { counters: counters.slice(counterHalf), means: means.slice(meanHalf) };
+    yield* encodeMetricsFrames(first, bytesMax);
+    yield* encodeMetricsFrames(second, bytesMax);
   }
 }
 
 export function decodeMetricsFrame(frame: Uint8Array): DrainedMetrics {
   // Both ends are this process.
   return JSON.parse(Buffer.from(frame).toString('utf8')) as DrainedMetrics;
-}
-
-function encode(drained: DrainedMetrics): Uint8Array {
-  return Buffer.from(JSON.stringify(drained));
 }

@@ -7,13 +7,15 @@
   word 1  progress      changes whenever user code is entered or left
   word 2  consumedBytes payload bytes of tuple sets that the task is done with; wraps at 2^32
   word 3  callback      which of the component's methods is running (CALLBACKS)
+  word 4  answer        number of the last `ping` that the task's event loop has got to
 */
 
-const WORDS = 4;
+const WORDS = 5;
 const ACTIVITY = 0;
 const PROGRESS = 1;
 const CONSUMED = 2;
 const CALLBACK = 3;
+const ANSWER = 4;
 
 /** `room`: waits inside `emit` for the gateway to drain a full ring, which is back pressure. */
 export const ACTIVITIES = ['idle', 'user-code', 'room', 'promise'] as const;
@@ -88,6 +90,10 @@ export class TaskStatusWriter {
     this.step();
   }
 
+  answer(ping: number): void {
+    Atomics.store(this.#words, ANSWER, ping);
+  }
+
   addConsumed(bytes: number): void {
     this.#consumedBytes = (this.#consumedBytes + bytes) | 0;
     Atomics.store(this.#words, CONSUMED, this.#consumedBytes);
@@ -113,6 +119,11 @@ export class TaskStatusReader {
 
   get callback(): Callback {
     return CALLBACKS[Atomics.load(this.#words, CALLBACK)] ?? 'none';
+  }
+
+  /** The last ping that was answered. */
+  get answer(): number {
+    return Atomics.load(this.#words, ANSWER);
   }
 
   /** Bytes consumed since the last call. */

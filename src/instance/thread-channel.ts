@@ -31,6 +31,8 @@ export type ToTask =
   | { readonly kind: 'plan'; readonly plan: PhysicalPlan }
   /** A tuple set that is too large for the ring; its place is held by a marker frame (R15). */
   | { readonly kind: 'large-set'; readonly bytes: Uint8Array }
+  /** Asks whether the event loop turns; the answer is a word in the task's status. */
+  | { readonly kind: 'ping'; readonly number: number }
   | { readonly kind: 'stop' }
   | { readonly kind: 'done' }
   /** In place of everything else. */
@@ -41,7 +43,8 @@ export type ToGateway =
   | { readonly kind: 'started' }
   | { readonly kind: 'ended' }
   | { readonly kind: 'large-set'; readonly bytes: Uint8Array }
-  | { readonly kind: 'exception'; readonly error: ErrorEnvelope; readonly logging: string }
+  /** The component failed, or reported an error, and goes on. */
+  | { readonly kind: 'exception'; readonly error: ErrorEnvelope }
   | { readonly kind: 'failed'; readonly error: ErrorEnvelope }
   | { readonly kind: 'stopped' }
   /** The process was told to end: the gateway leads the orderly end. */

@@ -1,4 +1,4 @@
-/** A number that a component keeps and the engine publishes; see `TopologyContext.registerMetric`. */
+/** A number that a component keeps and the engine publishes; see `registerMetric`. */
 export interface UserMetric {
   /**
    * The value since the last call. Called by the engine on the component's own thread, once for

@@ -33,6 +33,8 @@ export interface ProcessReport {
   readonly restarts: number;
   /** When it was last started. */
   readonly startedAtMs: number;
+  /** When the running one began its work; absent before, and for processes that do not say. */
+  readonly readyAtMs?: number;
   readonly lastExit?: ProcessExit;
 }
 
@@ -66,13 +68,14 @@ export function parseContainerReport(bytes: Uint8Array): ContainerReport {
 /** @throws EngineError STATE_CORRUPTED naming the member that is wrong. */
 export function parseProcessReport(value: unknown, path: string): ProcessReport {
   const report = recordOf(value, path);
-  const { pid, lastExit } = report;
+  const { pid, readyAtMs, lastExit } = report;
   return {
     name: textOf(report['name'], `${path}.name`),
     pid: pid === null ? null : numberOf(pid, `${path}.pid`),
     state: stateOf(report['state'], `${path}.state`),
     restarts: numberOf(report['restarts'], `${path}.restarts`),
     startedAtMs: numberOf(report['startedAtMs'], `${path}.startedAtMs`),
+    ...(readyAtMs === undefined ? {} : { readyAtMs: numberOf(readyAtMs, `${path}.readyAtMs`) }),
     ...(lastExit === undefined ? {} : { lastExit: parseExit(lastExit, `${path}.lastExit`) }),
   };
 }

@@ -23,8 +23,8 @@ export function checkManifest(text: string): void {
   if (engineVersion === ENGINE_VERSION) return;
   throw environmentError(
     'VERSION_MISMATCH',
-    `the topology was packaged by heron-ts ${engineVersion}, and this is heron-ts ${ENGINE_VERSION}; ` +
-      'submit it again with the version that is to run it',
+    `the topology was packaged by heron-ts ${engineVersion}, and this is heron-ts ` +
+      `${ENGINE_VERSION}; submit it again with the version that is to run it`,
   );
 }
 

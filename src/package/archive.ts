@@ -13,7 +13,8 @@ import { checkManifest, MANIFEST_FILE } from './archive-manifest.ts';
     package.json       makes Node take the module for what it is
     heron-ts.json      archive-manifest.ts
 
-  A1. Only files and folders below the target come out of an archive; anything else refuses it whole.
+  A1. Only files and folders below the target come out of an archive; anything else refuses it
+      whole.
   A2. Nothing is in the target before everything has been checked.
 */
 
@@ -40,8 +41,8 @@ export async function packArchive(
 }
 
 /**
- * Unpacks an archive into a folder, which is made when it is missing. A failure leaves the folder as it
- * was.
+ * Unpacks an archive into a folder, which is made when it is missing. A failure leaves the folder
+ * as it was.
  *
  * @throws EngineError ARCHIVE_INVALID, VERSION_MISMATCH, FILE_FAILED
  */

@@ -13,8 +13,8 @@ export const BUNDLE_MAP_FILE = `${BUNDLE_FILE}.map`;
 const ENTRY_EXTENSIONS = ['.ts', '.mts', '.js', '.mjs'];
 
 /**
- * CommonJS packages use these names, which an ES module does not have. As globals they do not collide
- * with an author's own `const __dirname = …`.
+ * CommonJS packages use these names, which an ES module does not have. As globals they do not
+ * collide with an author's own `const __dirname = …`.
  */
 const BANNER = `
 import { createRequire as __createRequire } from 'node:module';
@@ -28,15 +28,17 @@ export interface Bundle {
 }
 
 /**
- * Bundles a topology module and all that it imports, but the engine, into `topology.mjs` with a source
- * map. One file travels to the containers, in whatever dialect of TypeScript it was written.
+ * Bundles a topology module and all that it imports, but the engine, into `topology.mjs` with a
+ * source map. One file travels to the containers, in whatever dialect of TypeScript it was written.
  *
- * @throws EngineError MODULE_NOT_FOUND, INVALID_ARGUMENT, or MODULE_FAILED with every error's file and line
+ * @throws EngineError MODULE_NOT_FOUND, INVALID_ARGUMENT, or MODULE_FAILED with every error's file
+ *   and line
  */
 export async function bundleTopology(file: string, toFolder: string): Promise<Bundle> {
   const entry = resolve(file);
   if (!ENTRY_EXTENSIONS.includes(extname(entry))) {
-    const text = `${entry} cannot be a topology module: it must end in ${ENTRY_EXTENSIONS.join(', ')}`;
+    const endings = ENTRY_EXTENSIONS.join(', ');
+    const text = `${entry} cannot be a topology module: it must end in ${endings}`;
     throw userError('INVALID_ARGUMENT', text);
   }
   await checkModuleFile(entry);

@@ -17,11 +17,11 @@ const INSPECT_LIMIT_MS = 30_000;
 const UNSETTLED_AWAIT_EXIT_CODE = 13;
 
 /**
- * Loads a topology module in a process of its own and returns the definition of its topology, encoded
- * as in a `.defn` file. What the module prints goes to standard error.
+ * Loads a topology module in a process of its own and returns the definition of its topology,
+ * encoded as in a `.defn` file. What the module prints goes to standard error.
  *
- * @throws EngineError MODULE_FAILED also when the module ends its process or never ends loading, and
- *   everything that `loadTopologyModule` throws.
+ * @throws EngineError MODULE_FAILED also when the module ends its process or never ends loading,
+ *   and everything that `loadTopologyModule` throws.
  */
 export function inspectModule(
   request: InspectRequest,
@@ -57,7 +57,8 @@ export function inspectModule(
 }
 
 function lateError(file: string, limitMs: number): EngineError {
-  const text = `the module ${file} was still loading after ${limitMs} ms; is there an endless loop?`;
+  const why = 'is there an endless loop?';
+  const text = `the module ${file} was still loading after ${limitMs} ms; ${why}`;
   return userError('MODULE_FAILED', text);
 }
 

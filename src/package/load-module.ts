@@ -16,12 +16,13 @@ export interface LoadOptions extends BuildOptions {
 }
 
 /**
- * Imports a topology module and builds the topology that it defines. Used at submit and again by every
- * instance (R2), with the same arguments.
+ * Imports a topology module and builds the topology that it defines. Used at submit and again by
+ * every instance (R2), with the same arguments.
  *
  * @param file Relative to the working directory, or absolute.
- * @throws EngineError MODULE_NOT_FOUND, MODULE_FAILED with the user's stack, MODULE_WITHOUT_TOPOLOGY, and
- *   what `TopologyDefinition.build` throws: INVALID_TOPOLOGY, INVALID_CONFIG, COMPONENT_FAILED.
+ * @throws EngineError MODULE_NOT_FOUND, MODULE_FAILED with the user's stack,
+ *   MODULE_WITHOUT_TOPOLOGY, and what `TopologyDefinition.build` throws: INVALID_TOPOLOGY,
+ *   INVALID_CONFIG, COMPONENT_FAILED.
  */
 export async function loadTopologyModule(
   file: string,
@@ -77,7 +78,7 @@ function explain(
 ): string {
   if (found.length > 1) {
     const several = found.map(([name]) => name).join(', ');
-    return `${shown} exports several topologies (${several}); make the one to run its default export`;
+    return `${shown} exports several topologies (${several}); make the one to run the default`;
   }
   const what = names.length === 0 ? 'exports nothing' : `exports ${names.join(', ')}`;
   return (

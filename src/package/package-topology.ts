@@ -36,8 +36,9 @@ export interface PackagedTopology {
 }
 
 /**
- * Makes a submittable archive of a topology module: bundles it, builds its topology from the bundle in a
- * process of its own, and packs both. The bundle is what is inspected, because it is what will run.
+ * Makes a submittable archive of a topology module: bundles it, builds its topology from the bundle
+ * in a process of its own, and packs both. The bundle is what is inspected, because it is what will
+ * run.
  *
  * @throws EngineError with what is wrong with the module, its topology or its settings
  */

@@ -3,7 +3,6 @@ import type { TaskId } from '../base/ids.ts';
 import { hashModulo } from '../wire/libstdcpp-hash.ts';
 import type { ConsumerGrouping, RoutableTuple } from './consumer-grouping.ts';
 import type { Destinations } from './destinations.ts';
-import { positionsOf } from './field-positions.ts';
 
 /**
  * Fields grouping for values that Heron's own instances serialized, by Heron's own rule, so that a
@@ -12,8 +11,7 @@ import { positionsOf } from './field-positions.ts';
  *     sum (of 32 bits, wrapping) of: hash of each value's bytes mod 633910111
  *     task = tasks[the sum, widened to an unsigned 64-bit number, mod n]
  *
- * The fields count in the order of the producer's schema; without any known one the first task gets
- * all.
+ * A field counts once, however often it is named; without any known one the first task gets all.
  */
 export class HeronFieldsGrouping implements ConsumerGrouping {
   readonly #tasks: readonly TaskId[];
@@ -22,7 +20,9 @@ export class HeronFieldsGrouping implements ConsumerGrouping {
   /** `tasks` ascend; `schema` holds the producer's fields in order. */
   constructor(tasks: readonly TaskId[], schema: readonly string[], fields: readonly string[]) {
     this.#tasks = tasks;
-    this.#positions = positionsOf(fields, schema).toSorted((left, right) => left - right);
+    this.#positions = schema.flatMap((field, position) =>
+      fields.includes(field) ? [position] : [],
+    );
   }
 
   addDestinations(tuple: RoutableTuple, into: Destinations): void {

@@ -5,7 +5,6 @@ import { hashGroupingKey, NOT_A_KEY } from '../wire/grouping-key.ts';
 import type { ConsumerGrouping, RoutableTuple } from './consumer-grouping.ts';
 import type { Destinations } from './destinations.ts';
 import { combineHashes, keyGroupOf, ownersOfKeyGroups } from './key-groups.ts';
-import { positionsOf } from './field-positions.ts';
 
 /**
  * Fields grouping for values that this engine serialized: equal keys go to the task that owns their
@@ -28,8 +27,9 @@ export class KeyGroupGrouping implements ConsumerGrouping {
     this.#owners = ownersOfKeyGroups(tasks, keyGroups);
     this.#keyGroups = keyGroups;
     this.#fields = fields;
-    this.#positions = positionsOf(fields, schema);
-    assert(this.#positions.length > 0, 'a fields grouping names at least one field');
+    this.#positions = fields.map((field) => schema.indexOf(field));
+    const areKnown = this.#positions.length > 0 && !this.#positions.includes(-1);
+    assert(areKnown, 'a fields grouping names fields of the stream, at least one');
   }
 
   addDestinations(tuple: RoutableTuple, into: Destinations): void {

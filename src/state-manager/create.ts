@@ -6,7 +6,7 @@ export type StateManagerOptions =
   | ({ readonly kind: 'file' } & FileStateManagerOptions)
   | { readonly kind: 'memory' };
 
-/** Makes a state manager. It touches nothing until it is used; then each call reports its failure. */
+/** Makes a state manager. It touches nothing until it is used. */
 export function createStateManager(options: StateManagerOptions): StateManager {
   return options.kind === 'file' ? new FileStateManager(options) : new MemoryStateManager();
 }

@@ -3,7 +3,8 @@ import { userError } from '../base/errors.ts';
 const SEGMENT = /^[^/\\\0]{1,200}$/;
 
 /**
- * Refuses a path that could leave the state tree: names in it may come straight from a command line.
+ * Refuses a path that could leave the state tree: names in it may come straight from a command
+ * line.
  *
  * @throws INVALID_ARGUMENT
  */

@@ -12,12 +12,12 @@ export interface Watch {
  *
  * S1. A node is written whole or not at all; no reader ever sees half of one.
  * S2. An ephemeral node reads as absent from the moment its owner is known to be dead.
- * S3. A watch is level-triggered: it is called with the value at hand first, then after changes, always
- *     with the newest value. Values in between may be skipped, the last one never.
+ * S3. A watch is level-triggered: it is called with the value at hand first, then after changes,
+ *     always with the newest value. Values in between may be skipped, the last one never.
  *
- * Every method rejects with an EngineError: STATE_UNAVAILABLE (retryable: the store does not answer),
- * STATE_NOT_WRITABLE (permissions, full or read-only disk), STATE_CONFLICT, STATE_EXISTS as listed below.
- * All calls belong to one thread.
+ * Every method rejects with an EngineError: STATE_UNAVAILABLE (retryable: the store does not
+ * answer), STATE_NOT_WRITABLE (permissions, full or read-only disk), STATE_CONFLICT, STATE_EXISTS
+ * as listed below. All calls belong to one thread.
  */
 export interface StateManager {
   /** The node's bytes, or undefined when there is none. */

@@ -92,8 +92,8 @@ export class Outbox implements Flushable {
 
   #drain(): void {
     this.#drainQueue();
-    if (this.#head !== this.#queue.length) return;
-    // Sending may come back here, or take the way, before it returns: each round looks afresh.
+    // What stopped the queue stops the lanes, too. Sending may come back here, or take the way away,
+    // before it returns: each round looks afresh.
     while (this.#sink !== undefined && this.#window.isOpen) {
       const lane = this.#openLanes.shift();
       if (lane === undefined) break;

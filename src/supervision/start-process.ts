@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { identityOf, isAlive, type ProcessIdentity } from '../base/process-identity.ts';
@@ -29,7 +30,12 @@ export interface Command {
   readonly workingDirectory: string;
   /** Where its pid file is kept; undefined for a process that writes its own. */
   readonly pidFolder: string | undefined;
+  /** A dependent child that sends `READY` to its parent once it does its work. */
+  readonly saysReady?: boolean;
 }
+
+/** What such a child says, by `process.send`. */
+export const READY = { heron: 'ready' } as const;
 
 /** How many of a dead process's lines are kept for reports. */
 export const LAST_LINES_MAX = 20;
@@ -46,11 +52,16 @@ export function startDependent(
   { openOutput, clock }: { readonly openOutput: () => RotatingFile; readonly clock: Clock },
 ): ProcessHandle {
   const tail = new LineTail(LAST_LINES_MAX);
+  const ready = Promise.withResolvers<void>();
   let output: RotatingFile | undefined;
   const start = (): ChildProcess => {
     const file = openOutput();
     output = file;
-    const child = spawnIn(command, ['pipe', 'pipe', 'pipe']);
+    const channel = command.saysReady === true ? (['ipc'] as const) : [];
+    const child = spawnIn(command, ['pipe', 'pipe', 'pipe', ...channel]);
+    child.on('message', (message) => {
+      if (isDeepStrictEqual(message, READY)) ready.resolve();
+    });
     for (const stream of [child.stdout, child.stderr]) {
       stream?.on('data', (chunk: Buffer) => {
         file.append(chunk);
@@ -60,11 +71,12 @@ export function startDependent(
     child.stdin?.on('error', () => {}); // It closed its end: its own decision, and no loss to us.
     return child;
   };
-  return watch(command, start, {
+  const handle = watch(command, start, {
     lastLines: () => tail.lines(),
     settle: (child) => outputEnd(child, clock),
     onEnded: () => output?.close(),
   });
+  return command.saysReady === true ? { ...handle, ready: ready.promise } : handle;
 }
 
 /** Starts a child that outlives this process (H2) and appends its output to a file. */
@@ -114,7 +126,7 @@ export function adoptProcess(
 /** Every child leads a process group of its own, so that what it starts can be ended with it. */
 function spawnIn(
   { executable, arguments: args, environment, workingDirectory }: Command,
-  stdio: ('pipe' | 'ignore' | number)[],
+  stdio: ('pipe' | 'ignore' | 'ipc' | number)[],
 ): ChildProcess {
   return spawn(executable, args, {
     cwd: workingDirectory,
@@ -158,7 +170,11 @@ function watch(command: Command, start: () => ChildProcess, options: WatchOption
     pid,
     ended,
     signal(signal) {
-      if (isRunning) sendSignal(signal === 'SIGKILL' ? -pid : pid, signal);
+      if (!isRunning) return;
+      sendSignal(signal === 'SIGKILL' ? -pid : pid, signal);
+      // Signal handlers run on the main thread only. When user code blocks that, the end of the
+      // input is what another thread of the process notices (R7).
+      if (signal === 'SIGTERM') child.stdin?.end();
     },
   };
 }

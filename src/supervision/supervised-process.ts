@@ -61,6 +61,7 @@ export class SupervisedProcess {
   #starts = 0;
   readonly #restartsBefore: number;
   #startedAtMs = 0;
+  #readyAtMs: number | undefined;
   #lastExit: ProcessExit | undefined;
 
   constructor(options: SupervisedProcessOptions) {
@@ -76,6 +77,7 @@ export class SupervisedProcess {
       state: STATE_OF_PHASE[this.#phase.at],
       restarts: this.#restartsBefore + Math.max(0, this.#starts - 1),
       startedAtMs: this.#startedAtMs,
+      ...(this.#readyAtMs === undefined ? {} : { readyAtMs: this.#readyAtMs }),
       ...(this.#lastExit === undefined ? {} : { lastExit: this.#lastExit }),
     };
   }
@@ -136,9 +138,18 @@ export class SupervisedProcess {
     const { clock, logger, name } = this.#options;
     this.#starts += 1;
     this.#startedAtMs = clock.wallNow();
+    this.#readyAtMs = undefined;
     logger.info('process started', { process: name, pid: handle.pid });
+    void handle.ready?.then(() => this.#onReady(handle));
     this.#gone = handle.ended.then((ending) => this.#onEnded(handle, ending));
     this.#enter({ at: 'running', handle, sinceMs: clock.now() });
+  }
+
+  #onReady(handle: ProcessHandle): void {
+    const phase = this.#phase;
+    if (phase.at !== 'running' || phase.handle !== handle) return;
+    this.#readyAtMs = this.#options.clock.wallNow();
+    this.#options.onChange();
   }
 
   #end(handle: ProcessHandle, { thenStart }: { readonly thenStart: boolean }): void {
@@ -173,6 +184,7 @@ export class SupervisedProcess {
   #onDied(ending: Ending, sinceMs: number): void {
     const { name, clock, random, policy, logger, onDeath } = this.#options;
     const exit = this.#exitOf(ending, ending.startProblem ?? exitReason(ending));
+    this.#readyAtMs = undefined;
     const death = { earlierDeaths: this.#deaths, ranForMs: clock.now() - sinceMs };
     const decision = decideRestart(policy, death, random);
     this.#deaths = decision.deaths;

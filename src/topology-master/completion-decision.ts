@@ -69,13 +69,9 @@ export function replacedProcesses(
   return after.flatMap((address) => {
     const old = before.find((known) => known.id === address.id);
     if (old === undefined || isSameProcess(old, address)) return [];
-    return [
-      {
-        atMs: nowMs,
-        container: containerOfStreamManager(address.id) ?? 0,
-        process: address.id,
-        reason: `started again: process ${old.pid} on ${old.host}, now ${address.pid} on ${address.host}`,
-      },
-    ];
+    const container = containerOfStreamManager(address.id) ?? 0;
+    const [was, is] = [`${old.pid} on ${old.host}`, `${address.pid} on ${address.host}`];
+    const reason = `started again: process ${was}, now ${is}`;
+    return [{ atMs: nowMs, container, process: address.id, reason }];
   });
 }

@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
 import { assert } from '../base/assert.ts';
 import { environmentError, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
@@ -55,13 +54,12 @@ const CONNECTIONS_MAX = 128;
 
 /** @throws EngineError PORT_IN_USE when the port is taken. */
 export function listenHttp(options: HttpServerOptions): Promise<HttpServer> {
-  const { host, port, logger } = options;
+  const { host, port } = options;
   const server = createServer(
     { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS },
     (request, response) => void serve(request, response, options),
   );
   server.maxConnections = CONNECTIONS_MAX;
-  server.on('clientError', (error, socket) => refuseBytes(error, socket, logger));
   const close = (): Promise<void> =>
     new Promise((resolve) => {
       server.close(() => resolve());
@@ -155,14 +153,4 @@ function send(response: ServerResponse, answer: HttpAnswer): void {
   if (answer.reason === undefined) response.writeHead(answer.status, headers);
   else response.writeHead(answer.status, answer.reason, headers);
   response.end(body);
-}
-
-/** Foreign bytes: answered as far as that is possible, and the connection is closed. */
-function refuseBytes(error: Error, socket: Duplex, logger: Logger): void {
-  logger.debug(`bytes that are no HTTP request: ${error.message}`);
-  if (socket.writable) {
-    socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
-  } else {
-    socket.destroy();
-  }
 }

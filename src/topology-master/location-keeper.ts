@@ -54,9 +54,8 @@ export class LocationKeeper {
   /**
    * Resolves when the node is ours.
    *
-   * @throws EngineError STALE_EPOCH when a newer incarnation serves, START_TIMEOUT when an older
-   * one
-   *   does not go away or the state manager refuses for too long.
+   * @throws EngineError STALE_EPOCH when a newer incarnation serves, START_TIMEOUT when an
+   *   older one does not go away or the state manager refuses for too long.
    */
   claim(): Promise<void> {
     const { stateManager, clock, limitMs } = this.#options;

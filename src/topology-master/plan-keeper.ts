@@ -116,8 +116,7 @@ export class PlanKeeper implements CommandedTopology {
   }
 
   /**
-   * @throws EngineError TOPOLOGY_NOT_READY before the first plan; otherwise what the state manager
-   * says.
+   * @throws EngineError TOPOLOGY_NOT_READY before the first plan, or what the state manager says.
    */
   setState(state: TopologyState): Promise<void> {
     return this.#enqueue(async () => {

@@ -82,8 +82,8 @@ function unfitToSpeak({ claim, token, engineVersion, isForeign }: RegistrationFa
   if (!isOurs) return undefined;
   if (!isSameSecret(claim.token, token)) return "NOT_AUTHORIZED: the token is not the topology's";
   if (claim.engineVersion === engineVersion) return undefined;
-  const theirs = claim.engineVersion ?? 'unknown';
-  return `VERSION_MISMATCH: the topology master is heron-ts ${engineVersion}, ${claim.address.id} is ${theirs}`;
+  const theirs = `${claim.address.id} is ${claim.engineVersion ?? 'unknown'}`;
+  return `VERSION_MISMATCH: the topology master is heron-ts ${engineVersion}, ${theirs}`;
 }
 
 function misplacement(id: StreamManagerId, { claim, packing }: RegistrationFacts) {
@@ -91,7 +91,8 @@ function misplacement(id: StreamManagerId, { claim, packing }: RegistrationFacts
   if (isSamePlacement(expected, claim.instances)) return undefined;
   const ids = (instances: readonly InstanceAddress[]): string =>
     instances.map((instance) => instance.id).join(', ') || 'none';
-  return `NOT_EXPECTED: ${id} serves ${ids(claim.instances)}; the packing plan says ${ids(expected)}`;
+  const [given, planned] = [ids(claim.instances), ids(expected)];
+  return `NOT_EXPECTED: ${id} serves ${given}; the packing plan says ${planned}`;
 }
 
 /** A process that comes back knows best that its old connection is dead; others have to wait. */

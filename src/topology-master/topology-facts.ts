@@ -18,8 +18,7 @@ export interface TopologyFacts {
 
 /**
  * @throws EngineError START_TIMEOUT (retryable) while a node is missing, WRONG_TOPOLOGY when the
- * name
- *   belongs to another submit, STATE_CORRUPTED, or what the state manager says.
+ *   name belongs to another submit, STATE_CORRUPTED, or what the state manager says.
  */
 export async function readTopologyFacts(
   stateManager: StateManager,
@@ -30,8 +29,11 @@ export async function readTopologyFacts(
   const bytes = await present(stateManager, paths.topology(name));
   const topology = decodeTopology(bytes);
   if (topology.name !== name || topology.id !== id) {
-    const message = `this is the topology master of ${name} (${id}), but the state tree holds ${topology.name} (${topology.id})`;
-    throw environmentError('WRONG_TOPOLOGY', message);
+    const held = `${topology.name} (${topology.id})`;
+    throw environmentError(
+      'WRONG_TOPOLOGY',
+      `this is the topology master of ${name} (${id}), but the state tree holds ${held}`,
+    );
   }
   return { packing, topology, message: StoredTopology.decode(bytes) };
 }

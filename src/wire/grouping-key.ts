@@ -4,11 +4,11 @@ import { BIGINT_EXTENSION, SIMPLE_ARRAY_DEPTH_MAX } from './values.ts';
 /*
   The hash of a grouping key, taken from the bytes of its value (encoding: values.ts).
 
-  K1. Equal keys hash equally, however they are encoded: a number as an integer, a float32 or a float64;
-      -0 as 0; one NaN; a length in more bytes than it needs.
-  K2. Keys are the values with one encoding (V2 in values.ts): numbers, strings, booleans, bigints, bytes,
-      null, and arrays of these. A number and a bigint, and a string and bytes, are different keys. Other
-      values are NOT_A_KEY.
+  K1. Equal keys hash equally, however they are encoded: a number as an integer, a float32 or a
+      float64; -0 as 0; one NaN; a length in more bytes than it needs.
+  K2. Keys are the values with one encoding (V2 in values.ts): numbers, strings, booleans, bigints,
+      bytes, null, and arrays of these. A number and a bigint, and a string and bytes, are different
+      keys. Other values are NOT_A_KEY.
   K3. The hash is the same in every version: keyed state is found again by it.
 */
 

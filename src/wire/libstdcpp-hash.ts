@@ -1,7 +1,7 @@
 /*
-  The hash by which Heron spreads fields-grouped tuples: std::hash<std::string> of libstdc++ on Linux, a
-  MurmurHash64A, and its remainder by 633910111. Tuples of foreign instances are routed by it, so that
-  they go where Heron would send them.
+  The hash by which Heron spreads fields-grouped tuples: std::hash<std::string> of libstdc++ on
+  Linux, a MurmurHash64A, and its remainder by 633910111. Tuples of foreign instances are routed by
+  it, so that they go where Heron would send them.
 
       hash = seed ^ length * m
       each 8 bytes, lowest first: hash = (hash ^ shiftMix(block * m) * m) * m
@@ -83,8 +83,8 @@ export class LibstdcppHash {
 const hash = new LibstdcppHash();
 
 /**
- * The upper 32 bits of the product of two unsigned 32-bit numbers, from four products of 16 bits, each of
- * which fits in 32 bits.
+ * The upper 32 bits of the product of two unsigned 32-bit numbers, from four products of 16 bits,
+ * each of which fits in 32 bits.
  */
 function productHigh(left: number, right: number): number {
   const leftLow = left & 0xffff;

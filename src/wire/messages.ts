@@ -9,13 +9,7 @@ import {
 } from './generated/metrics_pb.js';
 import { PackingPlanSchema } from './generated/packing_plan_pb.js';
 import { PhysicalPlanSchema } from './generated/physical_plan_pb.js';
-import {
-  KillTopologyRequestSchema,
-  RestartTopologyRequestSchema,
-  SchedulerLocationSchema,
-  SchedulerResponseSchema,
-  UpdateTopologyRequestSchema,
-} from './generated/scheduler_pb.js';
+import { SchedulerLocationSchema } from './generated/scheduler_pb.js';
 import {
   NewInstanceAssignmentMessageSchema,
   NewPhysicalPlanMessageSchema,
@@ -56,7 +50,9 @@ export type ValueOf<M> = M extends MessageType<infer T> ? T : never;
 
 // Instance and stream manager.
 
-/** Instance → stream manager. First on a connection; the response holds the plan if there is one. */
+/**
+ * Instance → stream manager. First on a connection; the response holds the plan if there is one.
+ */
 export const RegisterInstance = request(
   'heron.proto.stmgr.RegisterInstanceRequest',
   RegisterInstanceRequestSchema,
@@ -151,26 +147,6 @@ export const QueryRegistrations = request(
   'heron.proto.tmanager.StmgrsRegistrationSummaryRequest',
   StmgrsRegistrationSummaryRequestSchema,
   StmgrsRegistrationSummaryResponseSchema,
-);
-
-// Commands to a topology's scheduler; bodies of HTTP requests.
-
-export const KillTopology = request(
-  'heron.proto.scheduler.KillTopologyRequest',
-  KillTopologyRequestSchema,
-  SchedulerResponseSchema,
-);
-
-export const RestartTopology = request(
-  'heron.proto.scheduler.RestartTopologyRequest',
-  RestartTopologyRequestSchema,
-  SchedulerResponseSchema,
-);
-
-export const UpdateTopology = request(
-  'heron.proto.scheduler.UpdateTopologyRequest',
-  UpdateTopologyRequestSchema,
-  SchedulerResponseSchema,
 );
 
 // Nodes of the state tree.

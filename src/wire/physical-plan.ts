@@ -12,9 +12,9 @@ import { StoredPhysicalPlan } from './messages.ts';
 import { type TopologyMessage, topologyFromMessage, topologyToMessage } from './topology.ts';
 
 /*
-  PhysicalPlan ⇄ heron.proto.system.PhysicalPlan, the node pplans/<topology> and part of many messages.
-  Whoever makes a plan from a stored topology hands that topology's message in, so that foreign
-  components keep what the model does not hold (T2 in topology.ts).
+  PhysicalPlan ⇄ heron.proto.system.PhysicalPlan, the node pplans/<topology> and part of many
+  messages. Whoever makes a plan from a stored topology hands that topology's message in, so that
+  foreign components keep what the model does not hold (T2 in topology.ts).
 */
 
 /** A physical plan as it is stored and sent. */

@@ -5,7 +5,8 @@ import { malformed } from './malformed.ts';
 
   field  => tag value       tag = field number << 3 | wire type, as varint
   varint => 7 bits a byte, lowest first, high bit set on all but the last
-  wire types: 0 varint · 1 eight bytes · 2 length and bytes · 3 and 4 begin and end of a group · 5 four bytes
+  wire types: 0 varint · 1 eight bytes · 2 length and bytes · 5 four bytes ·
+              3 and 4 begin and end of a group
 
   All lengths and offsets stay below 2^31: a packet is some megabytes at most.
 */
@@ -140,8 +141,8 @@ export class ProtobufCursor {
   }
 
   /**
-   * Passes over the value of an unknown field. Fields from 1 to `known` are those of the message: one that
-   * comes here has a wire type that is not its own.
+   * Passes over the value of an unknown field. Fields from 1 to `known` are those of the message:
+   * one that comes here has a wire type that is not its own.
    */
   skipUnknown(tag: number, known: number): void {
     if (tag < tagOf(known + 1, VARINT)) {

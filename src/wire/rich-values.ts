@@ -5,12 +5,12 @@ import { malformed } from './malformed.ts';
 import { ValueCheck } from './value-check.ts';
 
 /*
-  Values with a shape of their own: objects, Map, Set, Date, undefined, typed arrays, and arrays of any of
-  these; cycles and shared parts come back as they were. MessagePack by msgpackr, whose extensions
-  carry what plain MessagePack cannot.
+  Values with a shape of their own: objects, Map, Set, Date, undefined, typed arrays, and arrays of
+  any of these; cycles and shared parts come back as they were. MessagePack by msgpackr, whose
+  extensions carry what plain MessagePack cannot.
 
-  msgpackr changes some values without a word. ValueCheck refuses those, except for -0, which is common in
-  arithmetic: inside an object it travels as a NegativeZero.
+  msgpackr changes some values without a word. ValueCheck refuses those, except for -0, which is
+  common in arithmetic: inside an object it travels as a NegativeZero.
 */
 
 const packr = new Packr({

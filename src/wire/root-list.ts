@@ -8,7 +8,8 @@ const KEY_TAG = tagOf(2, FIXED64);
 const FIELDS = 3;
 
 /**
- * The trees that a tuple or an ack belongs to, without an object for each. Filled again for every tuple.
+ * The trees that a tuple or an ack belongs to, without an object for each. Filled again for every
+ * tuple.
  *
  *   RootId => 0x08 taskid  0x11 key, 8 bytes, lowest first
  */

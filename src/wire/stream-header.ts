@@ -25,7 +25,9 @@ export interface StreamHeader {
  * H1. One stream has one StreamHeader: compare by identity, use it as the key of a Map.
  */
 export class StreamHeaders {
-  /** By the bytes of a StreamId, one character a byte. Odd encodings of one stream share a header. */
+  /**
+   * By the bytes of a StreamId, one character a byte. Odd encodings of one stream share a header.
+   */
   readonly #byBytes = new Map<string, StreamHeader>();
   readonly #cursor = new ProtobufCursor();
   /** Sets of one stream mostly follow each other. */

@@ -21,9 +21,9 @@ import { StoredTopology } from './messages.ts';
   LogicalTopology ⇄ heron.proto.api.Topology, the content of a .defn file and of topologies/<name>.
 
   T1. The message of a topology of this package holds all that the model holds, and back.
-  T2. The message of a foreign topology holds more: serialized objects and settings, the code of custom
-      groupings. The model leaves those out, so whoever passes such a topology on works on the
-      message (`withState`), never on message → model → message.
+  T2. The message of a foreign topology holds more: serialized objects and settings, the code of
+      custom groupings. The model leaves those out, so whoever passes such a topology on works on
+      the message (`withState`), never on message → model → message.
 */
 
 /** A topology as it is stored and sent. */

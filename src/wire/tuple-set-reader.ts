@@ -20,16 +20,19 @@ import {
 } from './tuple-set-format.ts';
 
 /**
- * Walks through the bytes of one HeronTupleSet or HeronTupleSet2 (layout: tuple-set-format.ts) without
- * an object for a tuple: `open` reads what the set says of itself, each `next` moves to one tuple.
+ * Walks through the bytes of one HeronTupleSet or HeronTupleSet2 (layout: tuple-set-format.ts)
+ * without an object for a tuple: `open` reads what the set says of itself, each `next` moves to one
+ * tuple.
  *
- *     for (reader.open(bytes, start, end); reader.next(); ) copy(bytes, reader.tupleStart, reader.tupleEnd);
+ *     reader.open(bytes, start, end);
+ *     while (reader.next()) copy(bytes, reader.tupleStart, reader.tupleEnd);
  *
- * R1. All offsets are of the `bytes` given to `open` and lie inside the given range; what would leave it,
- *     or lacks a required field, throws PACKET_MALFORMED. A broken tuple is found when it is reached.
+ * R1. All offsets are of the `bytes` given to `open` and lie inside the given range; what would
+ *     leave it, or lacks a required field, throws PACKET_MALFORMED. A broken tuple is found when it
+ *     is reached.
  * R2. Nothing is allocated for a tuple, except when one has more values than any before it.
- * R3. Fields of a tuple may come in any order, and unknown ones are passed over. The stream comes before
- *     the tuples and `data` and `control` come once, as every Heron process writes them.
+ * R3. Fields of a tuple may come in any order, and unknown ones are passed over. The stream comes
+ *     before the tuples and `data` and `control` come once, as every Heron process writes them.
  */
 export class TupleSetReader {
   bytes: Uint8Array = new Uint8Array(0);

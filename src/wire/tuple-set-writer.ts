@@ -25,18 +25,19 @@ export function tupleSetOverhead(header: StreamHeader): number {
 }
 
 /**
- * Writes one HeronTupleSet or HeronTupleSet2 with data (layout: tuple-set-format.ts) into a region that
- * the caller gives, with no object and no copy for a tuple.
+ * Writes one HeronTupleSet or HeronTupleSet2 with data (layout: tuple-set-format.ts) into a region
+ * that the caller gives, with no object and no copy for a tuple.
  *
  *     region:  [ room | 0x0a length | stream | tuple tuple tuple … | 0x18 task | room ]
  *                     ^ start                                                  ^ end
  *
- * W1. The tuples begin at a fixed place. The data's length stands in front of them and is known last, so
- *     `finish` writes it right-aligned; the set begins where that comes out.
+ * W1. The tuples begin at a fixed place. The data's length stands in front of them and is known
+ *     last, so `finish` writes it right-aligned; the set begins where that comes out.
  * W2. A tuple that does not fit leaves the set as it was, and so does a value that cannot be sent.
- * W3. The bytes are the ones that the generated code would write: lengths take as few bytes as they can. A
- *     length stands in front of what it measures, so it is guessed, and the bytes behind it are moved when
- *     the guess was wrong: for a tuple the length's size of the tuple before, for a value one byte.
+ * W3. The bytes are the ones that the generated code would write: lengths take as few bytes as they
+ *     can. A length stands in front of what it measures, so it is guessed, and the bytes behind it
+ *     are moved when the guess was wrong: for a tuple the length's size of the tuple before, for a
+ *     value one byte.
  */
 export class TupleSetWriter {
   /** Where the finished set lies. */
@@ -97,7 +98,10 @@ export class TupleSetWriter {
     return this.#closeTuple(bodyStart, at);
   }
 
-  /** Completes the set; `start` and `end` say where it lies. The writer is free for the next `begin`. */
+  /**
+   * Completes the set; `start` and `end` say where it lies. The writer is free for the next
+   * `begin`.
+   */
   finish(): void {
     const bytes = this.#bytes;
     const header = this.#header;
@@ -145,8 +149,9 @@ export class TupleSetWriter {
 }
 
 /**
- * Writes the length of a range in front of it, where `reserved` bytes are free, and moves the range when
- * the length takes more or fewer. Returns the range's new end, or -1 when that lies beyond the limit.
+ * Writes the length of a range in front of it, where `reserved` bytes are free, and moves the range
+ * when the length takes more or fewer. Returns the range's new end, or -1 when that lies beyond the
+ * limit.
  */
 function setLength(
   bytes: Uint8Array,

@@ -24,8 +24,8 @@ const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 /**
  * Finds what cannot be sent inside a value, before it is packed.
  *
- * A problem is told from the inside out: each level puts its own step in front, so that a value that is
- * fine costs no text. `.items[3].callback: a function cannot be sent`.
+ * A problem is told from the inside out: each level puts its own step in front, so that a value
+ * that is fine costs no text. `.items[3].callback: a function cannot be sent`.
  */
 export class ValueCheck {
   /** After a check without problems: there is a -0 inside. */

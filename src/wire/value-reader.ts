@@ -3,9 +3,9 @@ import { latin1Text, utf8Text } from './native-text.ts';
 import { unpackRichValue } from './rich-values.ts';
 
 /**
- * Strings up to here are cut out of the text of a whole stretch of bytes: one call into the runtime for
- * hundreds of them. V8 copies substrings of up to 12 characters; a longer one would keep the whole text in
- * memory for as long as it lives.
+ * Strings up to here are cut out of the text of a whole stretch of bytes: one call into the runtime
+ * for hundreds of them. V8 copies substrings of up to 12 characters; a longer one would keep the
+ * whole text in memory for as long as it lives.
  */
 const SHORT_TEXT_MAX = 12;
 /** The stretch of bytes that is turned into text at a time. */
@@ -14,8 +14,8 @@ const WINDOW_BYTES = 16 * 1024;
 const eightBytes = new DataView(new ArrayBuffer(8));
 
 /**
- * Reads the values of many tuples from one run of bytes, a tuple set as a rule (encoding: values.ts). What
- * it returns shares no memory with the bytes.
+ * Reads the values of many tuples from one run of bytes, a tuple set as a rule (encoding:
+ * values.ts). What it returns shares no memory with the bytes.
  */
 export class ValueReader {
   #bytes: Uint8Array = new Uint8Array(0);

@@ -4,20 +4,25 @@ import { packRichValue } from './rich-values.ts';
 /*
   The values of a tuple, each in MessagePack.
 
-  V1. A value comes back exactly as it was sent, or encodeValue refuses it with VALUE_NOT_SERIALIZABLE.
-      A Buffer comes back as a Uint8Array, and an array without properties besides its elements.
-  V2. A string, a number, a bigint, a boolean, null, bytes, and an array of these have one encoding each:
+  V1. A value comes back exactly as it was sent, or encodeValue refuses it with
+      VALUE_NOT_SERIALIZABLE. A Buffer comes back as a Uint8Array, and an array without properties
+      besides its elements.
+  V2. A string, a number, a bigint, a boolean, null, bytes, and an array of these have one encoding
+      each:
 
         string   0xa0 + length | 0xd9 length | 0xda length(2) | 0xdb length(4), then UTF-8
-        integer  -32 to 63 in one byte | 0xcc u8 | 0xcd u16 | 0xce u32 | 0xd0 i8 | 0xd1 i16 | 0xd2 i32
+        integer  -32 to 63 in one byte | 0xcc u8 | 0xcd u16 | 0xce u32 | 0xd0 i8 | 0xd1 i16
+                 | 0xd2 i32
         number   0xcb and 8 bytes, highest first: fractions, integers beyond 32 bits, -0, one NaN
-        bigint   0xd3 and 8 bytes signed | 0xcf and 8 bytes | 0xc7 length 0x42, then two's complement
+        bigint   0xd3 i64 | 0xcf u64 | 0xc7 length 0x42, then two's complement; the length in
+                 two or four bytes with 0xc8 or 0xc9
         boolean  0xc2 false | 0xc3 true             null  0xc0
         bytes    0xc4 length | 0xc5 length(2) | 0xc6 length(4), then the bytes
         array    0x90 + count | 0xdc count(2) | 0xdd count(4), then its elements
 
-      Lengths are big-endian, and all take the shortest form. 64 to 127 take two bytes because single
-      bytes from 0x40 on name records in the values of rich-values.ts, which reads arrays back.
+      Lengths are big-endian, and all take the shortest form. 64 to 127 take two bytes because
+      single bytes from 0x40 on name records in the values of rich-values.ts, which reads arrays
+      back.
   V3. All other values are packed by rich-values.ts.
 */
 
@@ -26,7 +31,9 @@ const NOT_SIMPLE = -2;
 
 /** Strings up to here are written character by character: a call into the runtime costs more. */
 const SHORT_TEXT_MAX = 40;
-/** Deeper arrays are left to rich-values.ts, which also knows cycles; they cannot be grouping keys. */
+/**
+ * Deeper arrays are left to rich-values.ts, which also knows cycles; they cannot be grouping keys.
+ */
 export const SIMPLE_ARRAY_DEPTH_MAX = 16;
 /** msgpackr's number for bigints beyond 64 bits. */
 export const BIGINT_EXTENSION = 0x42;
@@ -36,7 +43,8 @@ const eightBytes = new DataView(new ArrayBuffer(8));
 /**
  * Writes one value; returns the offset behind it, or -1 when it does not fit in front of `limit`.
  *
- * @throws EngineError with code VALUE_NOT_SERIALIZABLE, whose text names the place inside the value.
+ * @throws EngineError with code VALUE_NOT_SERIALIZABLE, whose text names the place inside the
+ * value.
  */
 export function encodeValue(
   value: unknown,

@@ -39,6 +39,8 @@ export class ScriptedInstance {
   /** Payloads of the sets that hold data, in order. */
   readonly sets: Buffer[] = [];
   readonly endedTasks: number[] = [];
+  /** How many tuples had come when the end of each of them did. */
+  readonly tuplesBeforeEnd: number[] = [];
   /** How many tuples came, and how many bytes of sets with data. */
   tupleCount = 0;
   receivedBytes = 0;
@@ -163,7 +165,10 @@ export class ScriptedInstance {
   #receiveSet(payload: Buffer): void {
     const set = readTupleSet(payload);
     this.releasedBytes += Number(set.grantedBytes);
-    if (set.endOfInput) this.endedTasks.push(set.srcTaskId);
+    if (set.endOfInput) {
+      this.endedTasks.push(set.srcTaskId);
+      this.tuplesBeforeEnd.push(this.tupleCount);
+    }
     if (set.data === undefined) return;
     this.sets.push(payload);
     this.tupleCount += set.data.tuples.length;

@@ -30,6 +30,8 @@ export class ScriptedPeer {
   readonly connection: PacketConnection;
   /** Credit that came back, by task. */
   readonly granted = new Map<number, number>();
+  /** Sets that came, by destination task. */
+  readonly sets: (readonly [task: number, set: Buffer])[] = [];
 
   static async connect(t: TestContext, port: number): Promise<ScriptedPeer> {
     const peer = new ScriptedPeer(await tcpNetwork.connect({ host: '127.0.0.1', port }));
@@ -42,7 +44,10 @@ export class ScriptedPeer {
     this.connection = new PacketConnection(stream, {
       handlers: new MessageHandlers().onRaw(TUPLE_STREAM_TYPE, (packet) => {
         reader.open(packet.bytes, packet.payloadStart, packet.payloadEnd);
-        const { destinationTask, grantedBytes } = reader;
+        const { destinationTask, grantedBytes, setStart, setEnd } = reader;
+        if (setEnd > setStart) {
+          this.sets.push([destinationTask, Buffer.from(packet.bytes.subarray(setStart, setEnd))]);
+        }
         this.granted.set(destinationTask, (this.granted.get(destinationTask) ?? 0) + grantedBytes);
       }),
       packetBytesMax: 16 * 1024 * 1024,

@@ -23,7 +23,7 @@ export async function kill(given: KillArguments, context: CommandContext): Promi
   await using cluster = openCluster(written.cluster, context);
   const { stateManager, scheduler } = cluster;
   const lock = { ...lockOf(cluster, context, name), command: 'heron kill' };
-  return withCommandLock(lock, async () => {
+  return await withCommandLock(lock, async () => {
     const record = await readTopologyRecord(stateManager, name);
     const place = placeOf(record, written, context.currentUser);
     if (!isAt(place, written)) throw isElsewhere(name, place);

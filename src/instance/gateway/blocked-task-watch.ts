@@ -6,10 +6,23 @@ const LOOKS_PER_LIMIT = 4;
 
 /** A call of user code that takes too long. */
 export interface BlockedTask {
+  /** `none` when it is no method of the component but a callback of a timer or a promise. */
   readonly callback: Callback;
-  /** `thread`: the call does not return; `promise`: it returned one that does not settle. */
-  readonly how: 'thread' | 'promise';
+  readonly how: Blockage;
   readonly blockedMs: number;
+}
+
+/** `thread`: the call does not return; `promise`: it returned one that does not settle. */
+export type Blockage = 'thread' | 'promise';
+
+export interface BlockedTaskWatchOptions {
+  readonly clock: Clock;
+  readonly status: TaskStatusReader;
+  /** The setting `heron.instance.blocked.task.ms`. */
+  readonly limitMs: number;
+  /** Sends a number to the task's event loop, which puts it into the status. */
+  readonly ping: (number: number) => void;
+  readonly onBlocked: (task: BlockedTask) => void;
 }
 
 /**
@@ -17,53 +30,63 @@ export interface BlockedTask {
  *
  * W1. Each hang is reported once, and again only after the task has moved on.
  * W2. A task that waits inside `emit` for room is slowed down by others, not blocked (ruling R5).
+ * W3. An event loop that does not answer is busy with a call that does not return. This also finds
+ *     callbacks of the user that the engine has not called.
  */
 export class BlockedTaskWatch {
-  readonly #clock: Clock;
-  readonly #status: TaskStatusReader;
-  readonly #limitMs: number;
-  readonly #onBlocked: (task: BlockedTask) => void;
+  readonly #options: BlockedTaskWatchOptions;
   readonly #timer: Timer;
+  #pings = 0;
   #progress = -1;
-  #since = 0;
-  #reported = false;
+  #movedAt: number;
+  #isReported = false;
 
-  constructor(
-    clock: Clock,
-    status: TaskStatusReader,
-    limitMs: number,
-    onBlocked: (task: BlockedTask) => void,
-  ) {
-    this.#clock = clock;
-    this.#status = status;
-    this.#limitMs = limitMs;
-    this.#onBlocked = onBlocked;
+  constructor(options: BlockedTaskWatchOptions) {
+    const { clock, limitMs } = options;
+    this.#options = options;
+    this.#movedAt = clock.now();
     this.#timer = clock.every(limitMs / LOOKS_PER_LIMIT, () => this.#look());
   }
 
-  /** Milliseconds since the task last moved, while it is inside user code; 0 otherwise. */
-  get blockedMs(): number {
-    return this.#reported ? this.#clock.now() - this.#since : 0;
+  /** What user code is doing, should it be blocked; exact once `ping` has had time to be answered. */
+  get state(): Pick<BlockedTask, 'callback' | 'how'> {
+    const { activity, callback } = this.#options.status;
+    return {
+      callback: isUserCode(activity) ? callback : 'none',
+      how: this.#isAnswered ? 'promise' : 'thread',
+    };
+  }
+
+  /** Asks the task's event loop, unless it still owes an answer. */
+  ping(): void {
+    if (!this.#isAnswered) return;
+    this.#pings += 1;
+    this.#options.ping(this.#pings);
   }
 
   close(): void {
     this.#timer.cancel();
   }
 
+  get #isAnswered(): boolean {
+    return this.#options.status.answer === this.#pings;
+  }
+
   #look(): void {
-    const { progress, activity, callback } = this.#status;
-    const now = this.#clock.now();
-    if (progress !== this.#progress || !isUserCode(activity)) {
+    const { clock, status, limitMs, onBlocked } = this.#options;
+    const { progress, activity } = status;
+    const isIdle = !isUserCode(activity) && this.#isAnswered;
+    if (progress !== this.#progress || isIdle || activity === 'room') {
       this.#progress = progress;
-      this.#since = now;
-      this.#reported = false;
-      return;
+      this.#movedAt = clock.now();
+      this.#isReported = false;
     }
-    const blockedMs = now - this.#since;
-    if (this.#reported || blockedMs < this.#limitMs) return;
-    this.#reported = true;
-    const how = activity === 'promise' ? 'promise' : 'thread';
-    this.#onBlocked({ callback, how, blockedMs });
+    const blockedMs = clock.now() - this.#movedAt;
+    if (blockedMs >= limitMs && !this.#isReported) {
+      this.#isReported = true;
+      onBlocked({ ...this.state, blockedMs });
+    }
+    this.ping();
   }
 }
 

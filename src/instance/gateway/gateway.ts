@@ -8,7 +8,7 @@ import type { LogicalTopology } from '../../model/logical-topology.ts';
 import type { PhysicalPlan } from '../../model/physical-plan.ts';
 import { Settings } from '../../model/settings.ts';
 import type { Network } from '../../net/network.ts';
-import { BlockedTaskWatch } from './blocked-task-watch.ts';
+import { type BlockedTask, BlockedTaskWatch } from './blocked-task-watch.ts';
 import { describeBlockedTask } from './blocked-task-report.ts';
 import { GatewayMetrics } from './gateway-metrics.ts';
 import { GatewayPorts } from './gateway-ports.ts';
@@ -119,9 +119,12 @@ export class Gateway {
       intervalMs: settings.get('heron.metrics.export.interval.ms'),
       reconnectMs: settings.get('heron.instance.reconnect.metricsmgr.interval.ms'),
     });
-    const limitMs = settings.get('heron.instance.blocked.task.ms');
-    this.#watch = new BlockedTaskWatch(clock, ports.status, limitMs, (blocked) => {
-      void this.#reportBlocked(() => describeBlockedTask(identity, blocked, options.taskStack));
+    this.#watch = new BlockedTaskWatch({
+      clock,
+      status: ports.status,
+      limitMs: settings.get('heron.instance.blocked.task.ms'),
+      ping: (number) => send({ kind: 'ping', number }),
+      onBlocked: (blocked) => void this.#reportBlocked(blocked),
     });
   }
 
@@ -171,6 +174,7 @@ export class Gateway {
     this.#phase = 'stopping';
     const { clock, send } = this.#options;
     send({ kind: 'stop' });
+    this.#watch.ping();
     // A task that waits inside `emit` cannot hear of it before the ring is closed under it.
     clock.after(DRAIN_MS_MAX, () => this.#ports.closeOutput());
     const graceMs = this.#settings.get('heron.shutdown.grace.ms') * GRACE_PART;
@@ -188,6 +192,7 @@ export class Gateway {
 
   /** The task is done: closes as soon as what it wrote is out. */
   #drain(deadlineMs: number): void {
+    if (this.#phase === 'closed') return;
     const { clock } = this.#options;
     this.#phase = 'stopping';
     this.#outbound.pump();
@@ -204,27 +209,21 @@ export class Gateway {
     this.#metrics.pump();
     this.#publisher.close();
     this.#link.close();
-    this.#options.send({ kind: 'done' });
+    const { clock, send } = this.#options;
+    // What was sent last is written at the end of this turn; the process may end by `done`.
+    clock.soon(() => send({ kind: 'done' }));
   }
 
   async #giveUp(graceMs: number): Promise<void> {
-    if (this.#phase === 'closed') return;
-    const { identity } = this.#options.start;
-    const { callback } = this.#ports.status;
-    await this.#reportBlocked(() =>
-      describeBlockedTask(
-        identity,
-        { callback, how: 'thread', blockedMs: graceMs },
-        this.#options.taskStack,
-      ),
-    );
-    this.#options.kill();
+    await this.#reportBlocked({ ...this.#watch.state, blockedMs: graceMs });
+    // It may have come to its end after all, while it was looked at.
+    if (this.#phase !== 'closed') this.#options.kill();
   }
 
-  async #reportBlocked(describe: () => Promise<string>): Promise<void> {
-    const { logger } = this.#options;
+  async #reportBlocked(blocked: BlockedTask): Promise<void> {
+    const { start, logger, taskStack } = this.#options;
     try {
-      const report = await describe();
+      const report = await describeBlockedTask(start.identity, blocked, taskStack);
       logger.error(report);
       this.#publisher.addException(report);
       this.#publisher.publish();

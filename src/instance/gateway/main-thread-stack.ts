@@ -1,10 +1,12 @@
 import { type Debugger, Session } from 'node:inspector';
-import { findSourceMap } from 'node:module';
-import { fileURLToPath } from 'node:url';
 import type { Clock } from '../../base/clock.ts';
+import { sourcePlace } from './source-places.ts';
 
-/** A thread that does not pause by then is inside a native call, where it has no JavaScript to show. */
-const PAUSE_MS_MAX = 2_000;
+/**
+ * A thread that does not pause by then is inside a native call, where it has no JavaScript to show.
+ * In JavaScript it pauses within milliseconds. A killed task's last moment has to suffice for it.
+ */
+const PAUSE_MS_MAX = 750;
 const FRAMES_MAX = 20;
 
 /**
@@ -47,23 +49,10 @@ function post(
 function stackText(frames: readonly Debugger.CallFrame[]): string {
   return frames
     .slice(0, FRAMES_MAX)
-    .map((frame) => `    at ${frame.functionName || '(anonymous)'} (${sourcePlace(frame)})`)
+    .map(({ functionName, url, location: { lineNumber, columnNumber = 0 } }) => {
+      // The inspector counts from 0, people and source maps from 1.
+      const place = sourcePlace(url, lineNumber + 1, columnNumber + 1);
+      return `    at ${functionName || '(anonymous)'} (${place})`;
+    })
     .join('\n');
-}
-
-/** Where the user wrote it: through the bundle's source map when there is one. */
-function sourcePlace({ url, location }: Debugger.CallFrame): string {
-  const line = location.lineNumber + 1;
-  const column = (location.columnNumber ?? 0) + 1;
-  const place = mapped(url, line, column);
-  return place ?? `${url}:${line}:${column}`;
-}
-
-function mapped(url: string, line: number, column: number): string | undefined {
-  if (!url.startsWith('file:')) return undefined;
-  const map = findSourceMap(fileURLToPath(url));
-  if (map === undefined) return undefined;
-  const origin = map.findOrigin(line, column);
-  if (!('fileName' in origin)) return undefined;
-  return `${origin.fileName}:${origin.lineNumber}:${origin.columnNumber}`;
 }

@@ -16,15 +16,16 @@ const QUEUED_BYTES_MAX = 1024 * 1024;
  *
  * U1. A set leaves only while there is credit (ruling R4); the balance may go below zero by one set.
  *     Without credit the ring fills, and then `emit` waits: that is back pressure.
- * U2. A frame's memory is given back when the network has its own copy, in order (ruling R15).
- * U3. What was handed to a connection that is lost is lost (at most once); what is still in the ring
- *     goes to the next one, which begins with a full window.
+ * U2. A frame is given back to the ring when the network has its own copy, in the order of the
+ *     frames: a marker's frame too, since earlier ones may still be with the network (ruling R15).
+ * U3. What was handed to a connection that is lost is lost (at most once); what is still in the
+ *     ring goes to the next one, which begins with a full window.
  * U4. The end of the task is state, not an event: it is said again on every new connection.
  */
 export class Outbound {
   readonly #ring: RingReader;
   readonly #task: TaskId;
-  readonly #onRelease = (): void => this.#released();
+  readonly #onDone = (): void => this.#handleDone();
   readonly #largeSets: Uint8Array[] = [];
   #connection: PacketConnection | undefined;
   /** Bytes that may be sent; undefined where the peer knows no credits. */
@@ -32,6 +33,7 @@ export class Outbound {
   #hasEnded = false;
   /** A large set's frame has been read, its bytes have not come yet. */
   #awaitsLargeSet = false;
+  /** Frames that have been read and not given back. */
   #unreleased = 0;
   #setsSent = 0;
   #bytesSent = 0;
@@ -47,7 +49,7 @@ export class Outbound {
 
   /** True when everything that the task has written is with the network. */
   get isDrained(): boolean {
-    return this.#unreleased === 0 && !this.#awaitsLargeSet && !this.#ring.hasNext();
+    return this.#unreleased === 0 && !this.#ring.hasNext();
   }
 
   /** Sets and their bytes since the last call. */
@@ -61,7 +63,7 @@ export class Outbound {
   connect(connection: PacketConnection, creditBytes: number | undefined): void {
     this.#connection = connection;
     this.#credit = creditBytes;
-    if (this.#hasEnded) this.#sendEnd();
+    if (this.#hasEnded) this.#sendPacket(endOfInputSet(this.#task));
     this.pump();
   }
 
@@ -92,23 +94,25 @@ export class Outbound {
 
   #maySend(): boolean {
     const connection = this.#connection;
-    if (connection === undefined) return false;
+    if (connection === undefined || !connection.isOpen) return false;
     if (this.#credit !== undefined) return this.#credit > 0;
     return connection.queuedBytes < QUEUED_BYTES_MAX;
   }
 
+  #handleDone(): void {
+    this.#release();
+    // Without credits it is the connection's queue that says when more may be sent.
+    if (this.#credit === undefined) this.pump();
+  }
+
   #handleFrame(): void {
     const { kind, bytes, start, end } = this.#ring;
-    if (kind === DATA) {
-      this.#unreleased += 1;
-      this.#send(bytes.subarray(start, end));
-      return;
-    }
-    this.#ring.release();
+    this.#unreleased += 1;
     if (kind === LARGE_SET_MARKER) this.#awaitsLargeSet = true;
+    else if (kind === DATA) this.#sendSet(bytes.subarray(start, end));
     else {
       this.#hasEnded = true;
-      this.#sendEnd();
+      this.#sendFrame(endOfInputSet(this.#task));
     }
   }
 
@@ -116,24 +120,20 @@ export class Outbound {
     const set = this.#largeSets.shift();
     if (set === undefined) return false;
     this.#awaitsLargeSet = false;
-    this.#sendPacket(set);
-    this.#charge(set.length);
+    this.#sendSet(set);
     return true;
   }
 
-  #send(payload: Uint8Array): void {
-    if (this.#sendPacket(payload, this.#onRelease)) this.#charge(payload.length);
-    else this.#released();
-  }
-
-  #charge(bytes: number): void {
+  #sendSet(payload: Uint8Array): void {
     this.#setsSent += 1;
-    this.#bytesSent += bytes;
-    if (this.#credit !== undefined) this.#credit -= bytes;
+    this.#bytesSent += payload.length;
+    if (this.#credit !== undefined) this.#credit -= payload.length;
+    this.#sendFrame(payload);
   }
 
-  #sendEnd(): void {
-    this.#sendPacket(endOfInputSet(this.#task));
+  /** Sends what a frame stands for, and gives the frame back when that is done. */
+  #sendFrame(payload: Uint8Array): void {
+    if (!this.#sendPacket(payload, this.#onDone)) this.#release();
   }
 
   #sendPacket(payload: Uint8Array, onDone?: () => void): boolean {
@@ -141,7 +141,7 @@ export class Outbound {
     return this.#connection?.sendPacket(header, payload, onDone) ?? false;
   }
 
-  #released(): void {
+  #release(): void {
     this.#unreleased -= 1;
     this.#ring.release();
   }

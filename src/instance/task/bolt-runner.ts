@@ -1,14 +1,14 @@
 import type { AnyBolt } from '../../api/component-runtime.ts';
 import type { AnyTuple } from '../../api/tuple.ts';
 import type { Clock } from '../../base/clock.ts';
-import { EngineError } from '../../base/errors.ts';
-import { taskId } from '../../base/ids.ts';
+import { type EngineError, hasCode } from '../../base/errors.ts';
 import type { RingReader } from '../../ring/byte-ring.ts';
 import type { Doorbell } from '../../ring/doorbell.ts';
 import { LARGE_SET_MARKER } from '../ring-markers.ts';
 import type { TaskStatusWriter } from '../task-status.ts';
 import type { ComponentRunner } from './component-runner.ts';
 import type { EndTracker } from './end-tracker.ts';
+import type { LargeSets } from './large-sets.ts';
 import { TimeSlice } from './time-slice.ts';
 import type { TupleInput } from './tuple-input.ts';
 import type { TupleOutput } from './tuple-output.ts';
@@ -22,6 +22,7 @@ export interface BoltRunnerOptions {
   readonly survivesFailures: boolean;
   readonly calls: UserCalls;
   readonly ring: RingReader;
+  readonly largeSets: LargeSets;
   readonly bell: Doorbell;
   readonly input: TupleInput;
   readonly output: TupleOutput;
@@ -34,18 +35,18 @@ export interface BoltRunnerOptions {
 /**
  * Reads tuple sets from the ring and calls `execute` for one tuple after the other.
  *
- * X1. One call at a time: while a promise of `execute` is pending nothing else is read, so the order
- *     per source task holds.
+ * X1. One call at a time: while a promise of `execute` is pending nothing else is read, so the
+ *     order per source task holds.
  * X2. A set is given back to the ring, and its bytes are credited, when its last tuple is done.
  * X3. When all upstream tasks have ended and everything before their markers is done, `finish` is
  *     called once, and the run is over (ruling R3).
- * X4. Whatever was emitted leaves before the runner waits for anything outside of the process.
+ * X4. Whatever was emitted leaves before the runner waits for anything outside of the process, and
+ *     at the end of each time slice.
+ * X5. After `stop` no further tuple is executed, also not of a set that has been begun.
  */
 export class BoltRunner implements ComponentRunner {
   readonly #options: BoltRunnerOptions;
   readonly #slice: TimeSlice;
-  readonly #largeSets: Uint8Array[] = [];
-  #onLargeSet: (() => void) | undefined;
   #stopping = false;
 
   constructor(options: BoltRunnerOptions) {
@@ -72,7 +73,7 @@ export class BoltRunner implements ComponentRunner {
   }
 
   /** A bolt goes on while the topology is paused: what the spouts have emitted is worked off. */
-  async setActive(): Promise<void> {}
+  setActive(): void {}
 
   wake(): void {
     this.#options.bell.ring();
@@ -88,58 +89,39 @@ export class BoltRunner implements ComponentRunner {
     return calls.call('close', () => bolt.cleanup());
   }
 
-  /** A set that did not fit into the ring; its marker may have come already. */
-  handleLargeSet(bytes: Uint8Array): void {
-    this.#largeSets.push(bytes);
-    this.#onLargeSet?.();
-  }
-
   async #runFrame(): Promise<void> {
-    const { ring, status, input, ends } = this.#options;
-    const large = ring.kind === LARGE_SET_MARKER ? await this.#takeLargeSet() : undefined;
+    const { ring, largeSets, status, input, ends } = this.#options;
+    const large = ring.kind === LARGE_SET_MARKER ? await largeSets.take() : undefined;
     const start = large === undefined ? ring.start : 0;
     const end = large === undefined ? ring.end : large.length;
     input.open(large ?? ring.bytes, start, end);
     if (input.hasTuples) await this.#executeSet();
-    if (input.endOfInput) ends.ended(taskId(input.sourceTask));
+    if (this.#stopping) return;
+    if (input.endOfInput) ends.ended(input.sourceTask);
     if (input.hasTuples) status.addConsumed(end - start);
     ring.release();
   }
 
-  /** Its marker and its bytes come by two ways; whichever is first waits for the other. */
-  async #takeLargeSet(): Promise<Uint8Array> {
-    for (;;) {
-      const set = this.#largeSets.shift();
-      if (set !== undefined) return set;
-      await new Promise<void>((resolve) => {
-        this.#onLargeSet = resolve;
-      });
-    }
-  }
-
   async #executeSet(): Promise<void> {
     const { clock, input, output, status } = this.#options;
+    const { executed, executeLatencyNs } = input.counters;
     const startedAt = clock.now();
-    const executedBefore = input.counters.executed.value;
+    const executedBefore = executed.value;
     output.attended = true;
     status.enter('execute');
     try {
-      await this.#executeTuples();
+      let wait = this.#executeSome();
+      while (wait !== undefined) {
+        await wait;
+        if (this.#stopping) break;
+        wait = this.#executeSome();
+      }
     } finally {
       status.leave();
       output.attended = false;
     }
-    const { executed, executeLatencyNs } = input.counters;
     executeLatencyNs.sum += (clock.now() - startedAt) * NS_PER_MS;
     executeLatencyNs.count += executed.value - executedBefore;
-  }
-
-  async #executeTuples(): Promise<void> {
-    for (;;) {
-      const wait = this.#executeSome();
-      if (wait === undefined) return;
-      await wait;
-    }
   }
 
   /** Runs on until the set is done, or there is something to wait for, which it returns. */
@@ -160,9 +142,11 @@ export class BoltRunner implements ComponentRunner {
     return undefined;
   }
 
+  /** Awaits a promise of the user. What is emitted meanwhile comes from callbacks. */
   async #settle(returned: PromiseLike<unknown>, tuple: AnyTuple): Promise<void> {
     const { input, output, status } = this.#options;
     status.awaitPromise();
+    output.attended = false;
     output.flushSoon();
     try {
       await returned;
@@ -170,23 +154,28 @@ export class BoltRunner implements ComponentRunner {
       this.#handleFailure(error, tuple);
     }
     input.counters.executed.value += 1;
+    output.attended = true;
     status.resumeUserCode();
     status.step();
   }
 
+  /** Timers, promises and messages get their turn; nothing of this component is on the stack. */
   async #giveWay(): Promise<void> {
     const { output, status } = this.#options;
-    status.awaitPromise();
+    status.leave();
+    output.attended = false;
+    output.flush();
     await this.#slice.giveWay();
     if (!output.hasRoom) await output.waitForRoom();
+    output.attended = true;
     this.#slice.begin();
-    status.resumeUserCode();
+    status.enter('execute');
   }
 
   #handleFailure(thrown: unknown, tuple: AnyTuple): void {
     const { calls, survivesFailures, onFailure, input } = this.#options;
-    // The ring was closed under `emit`: the instance is stopping, and the tuple is not to blame.
-    if (thrown instanceof EngineError && thrown.code === 'CONNECTION_CLOSED') throw thrown;
+    // The ring was closed under `emit`: the instance is stopping, the tuple is not to blame.
+    if (hasCode(thrown, 'CONNECTION_CLOSED')) throw thrown;
     const failure = calls.failure('execute', thrown, tuple);
     if (!survivesFailures) throw failure;
     input.counters.failed.value += 1;

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import type { AnyTuple } from '../../api/tuple.ts';
 import { EngineError, messageOf, stackOf } from '../../base/errors.ts';
 import type { InstanceIdentity } from '../instance-identity.ts';
@@ -35,14 +36,13 @@ function describeTuple(tuple: AnyTuple): string {
   return `the tuple ${describeValues(tuple.values)} of ${source}`;
 }
 
+/** Whatever the values are, this does not throw: cycles, accessors and foreign classes too. */
 function describeValues(values: readonly unknown[]): string {
-  let text: string;
-  try {
-    text = JSON.stringify(values, (_, value: unknown) =>
-      typeof value === 'bigint' ? `${value}n` : value,
-    );
-  } catch {
-    text = String(values); // A cycle: JSON cannot show it, and the exact form does not matter here.
-  }
+  const text = inspect(values, {
+    breakLength: Number.POSITIVE_INFINITY,
+    maxStringLength: TUPLE_TEXT_MAX,
+    maxArrayLength: 20,
+    customInspect: false,
+  });
   return text.length > TUPLE_TEXT_MAX ? `${text.slice(0, TUPLE_TEXT_MAX)}…` : text;
 }

@@ -8,7 +8,7 @@ import type { TaskId } from '../../base/ids.ts';
  */
 export class EndTracker {
   readonly #awaited: Set<TaskId>;
-  #hadUpstream: boolean;
+  readonly #hadUpstream: boolean;
 
   constructor(upstreamTasks: Iterable<TaskId>) {
     this.#awaited = new Set(upstreamTasks);

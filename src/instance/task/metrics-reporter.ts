@@ -13,12 +13,14 @@ export interface MetricsReporterOptions {
 
 /** Twice an export: what the gateway publishes is then at most half an interval old. */
 const REPORTS_PER_EXPORT = 2;
+/** Half of what the smallest ring takes, so that a second portion mostly finds room as well. */
+const FRAME_BYTES_MAX = 32 * 1024;
 
 /**
  * The task's metrics, on their way to the gateway through a ring of their own.
  *
- * R1. A report that finds no room is not written, and nothing is lost: its counts stay where they are
- *     and go with the next one.
+ * R1. A report that finds no room is not written, and nothing is lost: its counts stay where they
+ *     are and go with the next one.
  */
 export class MetricsReporter {
   readonly registry = new MetricsRegistry();
@@ -45,8 +47,8 @@ export class MetricsReporter {
       this.registry.counter(name).add(metric.takeValue());
     }
     const drained = this.registry.drain();
-    for (const frame of encodeMetricsFrames(drained)) {
-      const at = frame.length > ring.payloadBytesMax ? NO_ROOM : ring.reserve(frame.length);
+    for (const frame of encodeMetricsFrames(drained, FRAME_BYTES_MAX)) {
+      const at = ring.reserve(frame.length);
       if (at === NO_ROOM) {
         this.registry.absorb(decodeMetricsFrame(frame));
         continue;

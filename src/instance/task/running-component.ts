@@ -1,6 +1,5 @@
 import {
   type AnyBolt,
-  type AnyComponent,
   type AnySpout,
   attach,
   isSpout,
@@ -11,7 +10,6 @@ import { type ContextSource, TopologyContext } from '../../api/topology-context.
 import type { BuiltTopology } from '../../api/topology.ts';
 import { assertDefined } from '../../base/assert.ts';
 import type { Clock } from '../../base/clock.ts';
-import { messageOf, toEnvelope } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { PlanIndex } from '../../model/plan-index.ts';
 import { Settings } from '../../model/settings.ts';
@@ -21,6 +19,7 @@ import type { ToGateway } from '../thread-channel.ts';
 import { BoltRunner } from './bolt-runner.ts';
 import type { ComponentRunner } from './component-runner.ts';
 import { EndTracker } from './end-tracker.ts';
+import { ErrorReports } from './error-reports.ts';
 import { MetricsReporter } from './metrics-reporter.ts';
 import { BlockingRoomWait } from './room-wait.ts';
 import { SpoutRunner } from './spout-runner.ts';
@@ -50,10 +49,12 @@ export class RunningComponent {
   readonly #counters: TaskCounters;
   readonly #output: TupleOutput;
   readonly #collector: TaskCollector;
+  readonly #errors: ErrorReports;
   /** The context reads the newest plan from here. */
   readonly #contextSource: { plan: PlanIndex } & ContextSource;
-  #component: AnyComponent | undefined;
   #runner: ComponentRunner | undefined;
+  /** Settles when the run is over; never rejects. */
+  #over: Promise<unknown> = Promise.resolve();
 
   constructor(options: RunningComponentOptions) {
     const { identity, ports, plan, clock } = options;
@@ -70,6 +71,7 @@ export class RunningComponent {
       intervalMs: this.#settings.get('heron.metrics.export.interval.ms'),
     });
     this.#counters = new TaskCounters(this.#metrics.registry);
+    this.#errors = new ErrorReports(options);
     this.#contextSource = {
       plan,
       task: identity.task,
@@ -95,7 +97,7 @@ export class RunningComponent {
         emitCount: this.#counters.emitted(stream),
       })),
       counters: this.#counters,
-      onError: (error) => this.#report(error),
+      onError: (error) => this.#errors.add(error),
       onEndOfInput: () => this.#runner?.wake(),
     });
   }
@@ -113,7 +115,6 @@ export class RunningComponent {
     );
     const component = await this.#calls.call('constructor', () => factory());
     const context = new TopologyContext(this.#contextSource);
-    this.#component = component;
     this.#runner = isSpout(component) ? this.#spoutRunner(component) : this.#boltRunner(component);
     attach(component, this.#collector, context);
     await this.#calls.call('open', () =>
@@ -127,25 +128,19 @@ export class RunningComponent {
     });
   }
 
-  async run(): Promise<'ended' | 'stopped'> {
-    const runner = assertDefined(this.#runner, 'an opened component has a runner');
-    const outcome = await runner.run();
-    if (outcome === 'ended') this.#output.end();
-    else this.#output.flush();
-    this.#metrics.report();
-    return outcome;
+  /** Called once; `active` is false while the topology is paused. */
+  run(active: boolean): Promise<'ended' | 'stopped'> {
+    const running = this.#run(active);
+    this.#over = running.catch(() => {}); // The caller has the error.
+    return running;
   }
 
-  async setActive(active: boolean): Promise<void> {
-    await this.#runner?.setActive(active);
+  setActive(active: boolean): void {
+    this.#runner?.setActive(active);
   }
 
   handlePlan(plan: PlanIndex): void {
     if (plan.plan.epoch >= this.#plan.plan.epoch) this.#contextSource.plan = plan;
-  }
-
-  handleLargeSet(bytes: Uint8Array): void {
-    if (this.#runner instanceof BoltRunner) this.#runner.handleLargeSet(bytes);
   }
 
   stop(): void {
@@ -154,25 +149,37 @@ export class RunningComponent {
 
   /** Calls the component's last method, once nothing else of it runs. */
   async close(): Promise<void> {
-    if (this.#component !== undefined) await this.#runner?.close();
-    this.#output.flush();
-    this.#metrics.close();
+    await this.#over;
+    try {
+      await this.#runner?.close();
+    } finally {
+      this.#output.flush();
+      this.#metrics.close();
+    }
+  }
+
+  async #run(active: boolean): Promise<'ended' | 'stopped'> {
+    const runner = assertDefined(this.#runner, 'an opened component has a runner');
+    const outcome = await runner.run(active);
+    if (outcome === 'ended') {
+      this.#output.end();
+      this.#collector.end();
+    } else this.#output.flush();
+    this.#metrics.report();
+    return outcome;
   }
 
   #spoutRunner(spout: AnySpout): SpoutRunner {
-    return new SpoutRunner(
-      {
-        spout,
-        calls: this.#calls,
-        collector: this.#collector,
-        output: this.#output,
-        status: this.#options.ports.status,
-        clock: this.#options.clock,
-        idleBackoffMaxMs: this.#settings.get('heron.instance.idle.backoff.max.ms'),
-        nextTupleLatencyNs: this.#counters.nextTupleLatencyNs,
-      },
-      this.#plan.plan.topology.state === 'RUNNING',
-    );
+    return new SpoutRunner({
+      spout,
+      calls: this.#calls,
+      collector: this.#collector,
+      output: this.#output,
+      status: this.#options.ports.status,
+      clock: this.#options.clock,
+      idleBackoffMaxMs: this.#settings.get('heron.instance.idle.backoff.max.ms'),
+      nextTupleLatencyNs: this.#counters.nextTupleLatencyNs,
+    });
   }
 
   #boltRunner(bolt: AnyBolt): BoltRunner {
@@ -182,19 +189,14 @@ export class RunningComponent {
       survivesFailures: kindOf(bolt) === 'basic-bolt',
       calls: this.#calls,
       ring: ports.dataIn,
+      largeSets: ports.largeSets,
       bell: ports.bell,
       input: new TupleInput(this.#plan, this.#counters),
       output: this.#output,
       ends: new EndTracker(this.#plan.upstreamTasks(identity.component)),
       status: ports.status,
       clock,
-      onFailure: (error) => this.#report(error),
+      onFailure: (error) => this.#errors.add(error),
     });
-  }
-
-  /** An error that does not end the instance. */
-  #report(error: unknown): void {
-    this.#options.logger.error(messageOf(error), { error });
-    this.#options.send({ kind: 'exception', error: toEnvelope(error), logging: '' });
   }
 }

@@ -28,32 +28,38 @@ export interface SpoutRunnerOptions {
 /**
  * Calls `nextTuple` for as long as the spout is active and has input.
  *
- * N1. It is not called while the ring has no room for a set: a spout waits here, where its timers and
- *     promises go on, and not inside `emit`.
- * N2. Under at most once every message id is acked as soon as `nextTuple` is over, as Heron does.
+ * N1. One call at a time, whichever method it is: while a promise is pending nothing else is
+ *     called.
+ * N2. `nextTuple` is not called while the ring has no room for a set: a spout waits here, where
+ *     its timers and promises go on, and not inside `emit`.
+ * N3. Under at most once every message id is acked as soon as `nextTuple` is over, as Heron does.
+ * N4. What was emitted leaves when the spout has nothing more, and at the end of each time slice.
  */
 export class SpoutRunner implements ComponentRunner {
   readonly #options: SpoutRunnerOptions;
   readonly #slice: TimeSlice;
   readonly #backoff: IdleBackoff;
-  #active: boolean;
+  #active = false;
+  /** What the newest plan says; the spout is told between two calls. */
+  #wanted = false;
   #stopping = false;
   #callCount = 0;
   #resume: (() => void) | undefined;
 
-  constructor(options: SpoutRunnerOptions, active: boolean) {
+  constructor(options: SpoutRunnerOptions) {
     this.#options = options;
     this.#slice = new TimeSlice(options.clock);
     this.#backoff = new IdleBackoff(options.clock, options.idleBackoffMaxMs);
-    this.#active = active;
   }
 
-  /** Resolves when the input has ended or the spout was told to stop. */
-  async run(): Promise<'ended' | 'stopped'> {
+  async run(active: boolean): Promise<'ended' | 'stopped'> {
     const { collector, output } = this.#options;
+    this.#active = active;
+    this.#wanted = active;
     while (!this.#stopping) {
       if (collector.inputEnded) return 'ended';
-      if (!this.#active) await this.#paused();
+      if (this.#wanted !== this.#active) await this.#changeState();
+      else if (!this.#active) await this.#paused();
       else if (!output.hasRoom) {
         if (!(await output.waitForRoom())) return 'stopped';
       } else await this.#runSlice();
@@ -61,22 +67,20 @@ export class SpoutRunner implements ComponentRunner {
     return 'stopped';
   }
 
-  async setActive(active: boolean): Promise<void> {
-    const { calls, spout } = this.#options;
-    await (active
-      ? calls.call('activate', () => spout.activate())
-      : calls.call('deactivate', () => spout.deactivate()));
-    this.#active = active;
-    this.#wakeUp();
+  setActive(active: boolean): void {
+    this.#wanted = active;
+    this.wake();
   }
 
   wake(): void {
+    this.#resume?.();
+    this.#resume = undefined;
     this.#backoff.wake();
   }
 
   stop(): void {
     this.#stopping = true;
-    this.#wakeUp();
+    this.wake();
   }
 
   close(): Promise<void> {
@@ -84,66 +88,11 @@ export class SpoutRunner implements ComponentRunner {
     return calls.call('close', () => spout.close());
   }
 
-  /** Calls `nextTuple` until it has nothing to emit, or the slice is over. */
-  async #runSlice(): Promise<void> {
-    const { calls, collector, output, spout, status, clock } = this.#options;
-    const startedAt = clock.now();
-    const callsBefore = this.#callCount;
-    let hasMore: boolean;
-    this.#slice.begin();
-    output.attended = true;
-    status.enter('nextTuple');
-    try {
-      hasMore = await this.#callWhileItEmits();
-    } catch (error) {
-      throw calls.failure('nextTuple', error);
-    } finally {
-      status.leave();
-      output.attended = false;
-    }
-    const { nextTupleLatencyNs } = this.#options;
-    nextTupleLatencyNs.sum += (clock.now() - startedAt) * NS_PER_MS;
-    nextTupleLatencyNs.count += this.#callCount - callsBefore;
-    if (collector.hasSettled) await collector.settleMessages(spout, calls);
-    if (collector.inputEnded || this.#stopping) return;
-    if (hasMore) {
-      this.#backoff.reset();
-      await this.#slice.giveWay();
-    } else {
-      output.flush();
-      await this.#backoff.wait();
-    }
-  }
-
-  /** False when the last call had nothing to emit. */
-  async #callWhileItEmits(): Promise<boolean> {
-    const { spout, collector, output, status } = this.#options;
-    do {
-      const emittedBefore = output.emitted;
-      const returned = spout.nextTuple();
-      this.#callCount += 1;
-      status.step();
-      const waited = isPromise(returned) ? await this.#settle(returned) : false;
-      if (output.emitted === emittedBefore && !waited) return false;
-    } while (
-      !(this.#slice.isOver() || collector.inputEnded || collector.hasSettled) &&
-      output.hasRoom &&
-      this.#active &&
-      !this.#stopping
-    );
-    return true;
-  }
-
-  /** Awaits a promise of the user; true when it took real time, so that no further wait is due. */
-  async #settle(returned: PromiseLike<unknown>): Promise<boolean> {
-    const { clock, output, status } = this.#options;
-    const startedAt = clock.now();
-    status.awaitPromise();
-    // Most promises settle before the event loop turns, and then the set simply goes on filling.
-    output.flushSoon();
-    await returned;
-    status.resumeUserCode();
-    return clock.now() - startedAt >= REAL_WAIT_MS;
+  async #changeState(): Promise<void> {
+    const { calls, spout } = this.#options;
+    this.#active = this.#wanted;
+    if (this.#active) await calls.call('activate', () => spout.activate());
+    else await calls.call('deactivate', () => spout.deactivate());
   }
 
   #paused(): Promise<void> {
@@ -153,9 +102,97 @@ export class SpoutRunner implements ComponentRunner {
     });
   }
 
-  #wakeUp(): void {
-    this.#resume?.();
-    this.#resume = undefined;
-    this.#backoff.wake();
+  /** Calls `nextTuple` until it has nothing to emit, or the slice is over. */
+  async #runSlice(): Promise<void> {
+    const { collector, output, status, clock, nextTupleLatencyNs } = this.#options;
+    const startedAt = clock.now();
+    const callsBefore = this.#callCount;
+    let hasMore: boolean;
+    this.#slice.begin();
+    output.attended = true;
+    status.enter('nextTuple');
+    try {
+      hasMore = await this.#callWhileItEmits();
+    } finally {
+      status.leave();
+      output.attended = false;
+    }
+    nextTupleLatencyNs.sum += (clock.now() - startedAt) * NS_PER_MS;
+    nextTupleLatencyNs.count += this.#callCount - callsBefore;
+    output.flush();
+    if (collector.inputEnded || this.#stopping) return;
+    if (hasMore) {
+      this.#backoff.reset();
+      await this.#slice.giveWay();
+    } else await this.#backoff.wait();
+  }
+
+  /** False when the last call had nothing to emit. */
+  async #callWhileItEmits(): Promise<boolean> {
+    const { collector, output, status } = this.#options;
+    do {
+      const emittedBefore = output.emitted;
+      const returned = this.#callNextTuple();
+      const waited = isPromise(returned) && (await this.#settleNextTuple(returned));
+      status.step();
+      if (collector.hasSettled) await this.#ackSettled();
+      if (output.emitted === emittedBefore && !waited) return false;
+    } while (
+      !(this.#slice.isOver() || collector.inputEnded || this.#stopping) &&
+      this.#wanted &&
+      output.hasRoom
+    );
+    return true;
+  }
+
+  #callNextTuple(): unknown {
+    this.#callCount += 1;
+    try {
+      return this.#options.spout.nextTuple();
+    } catch (error) {
+      throw this.#options.calls.failure('nextTuple', error);
+    }
+  }
+
+  /** True when the promise took real time, so that no further wait is due. */
+  async #settleNextTuple(returned: PromiseLike<unknown>): Promise<boolean> {
+    const { clock } = this.#options;
+    const startedAt = clock.now();
+    await this.#settle('nextTuple', returned);
+    return clock.now() - startedAt >= REAL_WAIT_MS;
+  }
+
+  async #ackSettled(): Promise<void> {
+    const { collector, spout, status, calls } = this.#options;
+    status.enter('ack');
+    while (collector.hasSettled) {
+      const messageId = collector.takeSettled();
+      let returned: unknown;
+      try {
+        returned = spout.ack(messageId);
+      } catch (error) {
+        throw calls.failure('ack', error);
+      }
+      status.step();
+      if (isPromise(returned)) await this.#settle('ack', returned);
+    }
+    status.enter('nextTuple');
+  }
+
+  /** Awaits a promise of the user. What is emitted meanwhile comes from callbacks. */
+  async #settle(callback: 'nextTuple' | 'ack', returned: PromiseLike<unknown>): Promise<void> {
+    const { output, status, calls } = this.#options;
+    status.awaitPromise();
+    output.attended = false;
+    // Most promises settle before the event loop turns, and then the set simply goes on filling.
+    output.flushSoon();
+    try {
+      await returned;
+    } catch (error) {
+      throw calls.failure(callback, error);
+    } finally {
+      output.attended = true;
+      status.resumeUserCode();
+    }
   }
 }

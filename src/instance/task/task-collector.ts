@@ -1,9 +1,8 @@
-import type { AnySpout } from '../../api/component-runtime.ts';
 import type { Collector } from '../../api/collector.ts';
+import { userError } from '../../base/errors.ts';
 import type { Counter } from '../../metrics/metrics-registry.ts';
 import type { TaskCounters } from './task-counters.ts';
 import type { TupleOutput } from './tuple-output.ts';
-import type { UserCalls } from './user-calls.ts';
 
 /** How a stream of this component leaves: its counter, and whether anybody reads it. */
 export interface CollectedStream {
@@ -26,6 +25,8 @@ export interface TaskCollectorOptions {
  * K1. Tuples for a stream that nobody reads are counted and go no further.
  * K2. Under at most once a message id is settled by being emitted: its `ack` is called when the
  *     component's current call is over, in the order of the emits.
+ * K3. What is emitted when the task has ended already, from a timer or a promise that nobody waited
+ *     for, is lost: the tasks downstream may have ended too. The first of them is reported.
  */
 export class TaskCollector implements Collector {
   /** The spout has said that nothing more will come. */
@@ -33,7 +34,9 @@ export class TaskCollector implements Collector {
   readonly #options: TaskCollectorOptions;
   readonly #streams: readonly CollectedStream[];
   readonly #output: TupleOutput;
-  #settled: unknown[] = [];
+  readonly #settled: unknown[] = [];
+  #hasEnded = false;
+  #lateEmits = 0;
 
   constructor(options: TaskCollectorOptions) {
     this.#options = options;
@@ -47,6 +50,10 @@ export class TaskCollector implements Collector {
     _anchors: unknown,
     messageId: unknown,
   ): void {
+    if (this.#hasEnded) {
+      this.#reportLateEmit();
+      return;
+    }
     const stream = this.#streams[streamIndex] as CollectedStream;
     if (stream.isRead) this.#output.emit(streamIndex, values);
     else this.#output.emitted += 1;
@@ -71,19 +78,30 @@ export class TaskCollector implements Collector {
     this.#options.onEndOfInput();
   }
 
+  /** The task's end marker is written (K3). */
+  end(): void {
+    this.#hasEnded = true;
+  }
+
   get hasSettled(): boolean {
     return this.#settled.length > 0;
   }
 
-  /** Calls `ack` for every message id that was emitted (K2). */
-  async settleMessages(spout: AnySpout, calls: UserCalls): Promise<void> {
-    while (this.#settled.length > 0) {
-      const ids = this.#settled;
-      this.#settled = [];
-      for (const id of ids) {
-        this.#options.counters.acked.value += 1;
-        await calls.call('ack', () => spout.ack(id));
-      }
-    }
+  /** The next message id to be acked (K2); there must be one. */
+  takeSettled(): unknown {
+    this.#options.counters.acked.value += 1;
+    return this.#settled.shift();
+  }
+
+  #reportLateEmit(): void {
+    this.#lateEmits += 1;
+    if (this.#lateEmits > 1) return;
+    this.#options.onError(
+      userError(
+        'COMPONENT_FAILED',
+        'a tuple was emitted after the end of the task, and is lost: what is still under way at ' +
+          'the end must be awaited in finish',
+      ),
+    );
   }
 }

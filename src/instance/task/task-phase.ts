@@ -4,17 +4,18 @@ import type { PhysicalPlan } from '../../model/physical-plan.ts';
   The life of a task. Plans, the end of input and the order to stop arrive in any order; only this
   file decides what they mean.
 
-  P1. A component is opened once, with the first plan.
+  P1. A component is opened once, with the newest plan at that moment.
   P2. `activate` and `deactivate` strictly alternate, and the first of them is only called when the
-      state differs from the one in which the component was opened.
-  P3. `stopping` is final.
+      state differs from the one in which the component began to run.
+  P3. A plan that is older than the one at hand changes nothing.
+  P4. `stopping` is final.
 */
 
 export type TaskPhase =
   | { readonly at: 'awaiting-plan' }
   | { readonly at: 'opening'; readonly plan: PhysicalPlan }
-  | { readonly at: 'running'; readonly plan: PhysicalPlan; readonly active: boolean }
-  | { readonly at: 'ended'; readonly plan: PhysicalPlan; readonly active: boolean }
+  | { readonly at: 'running'; readonly plan: PhysicalPlan }
+  | { readonly at: 'ended'; readonly plan: PhysicalPlan }
   | { readonly at: 'stopping' };
 
 export type TaskEvent =
@@ -32,40 +33,30 @@ export interface TaskDecision {
 }
 
 export function advance(phase: TaskPhase, event: TaskEvent): TaskDecision {
-  if (event.kind === 'stop') {
-    return { phase: { at: 'stopping' }, step: phase.at === 'stopping' ? 'none' : 'stop' };
-  }
-  switch (phase.at) {
-    case 'awaiting-plan':
-      if (event.kind !== 'plan') return { phase, step: 'none' };
-      return { phase: { at: 'opening', plan: event.plan }, step: 'open' };
-    case 'opening':
-      if (event.kind === 'plan') return { phase: { ...phase, plan: event.plan }, step: 'none' };
-      if (event.kind !== 'opened') return { phase, step: 'none' };
-      return {
-        phase: { at: 'running', plan: phase.plan, active: isActive(phase.plan) },
-        step: 'run',
-      };
-    case 'running':
-    case 'ended':
-      if (event.kind === 'ended') return { phase: { ...phase, at: 'ended' }, step: 'none' };
-      if (event.kind !== 'plan') return { phase, step: 'none' };
+  if (phase.at === 'stopping') return { phase, step: 'none' };
+  switch (event.kind) {
+    case 'stop':
+      return { phase: { at: 'stopping' }, step: 'stop' };
+    case 'plan':
       return onPlan(phase, event.plan);
-    case 'stopping':
-      return { phase, step: 'none' };
+    case 'opened':
+      if (phase.at !== 'opening') return { phase, step: 'none' };
+      return { phase: { at: 'running', plan: phase.plan }, step: 'run' };
+    case 'ended':
+      if (phase.at !== 'running') return { phase, step: 'none' };
+      return { phase: { at: 'ended', plan: phase.plan }, step: 'none' };
   }
 }
 
-function onPlan(
-  phase: Extract<TaskPhase, { at: 'running' | 'ended' }>,
-  plan: PhysicalPlan,
-): TaskDecision {
+function onPlan(phase: Exclude<TaskPhase, { at: 'stopping' }>, plan: PhysicalPlan): TaskDecision {
+  if (phase.at === 'awaiting-plan') return { phase: { at: 'opening', plan }, step: 'open' };
   if (plan.epoch < phase.plan.epoch) return { phase, step: 'none' };
-  const active = isActive(plan);
-  const step = active === phase.active ? 'none' : active ? 'activate' : 'deactivate';
-  return { phase: { ...phase, plan, active }, step };
+  const isChanged = isActive(plan) !== isActive(phase.plan);
+  const step = isActive(plan) ? 'activate' : 'deactivate';
+  return { phase: { ...phase, plan }, step: isChanged && phase.at === 'running' ? step : 'none' };
 }
 
-function isActive(plan: PhysicalPlan): boolean {
+/** Whether spouts are to emit. */
+export function isActive(plan: PhysicalPlan): boolean {
   return plan.topology.state === 'RUNNING';
 }

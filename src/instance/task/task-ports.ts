@@ -2,12 +2,14 @@ import { RingReader, RingWriter } from '../../ring/byte-ring.ts';
 import { Doorbell } from '../../ring/doorbell.ts';
 import { TaskStatusWriter } from '../task-status.ts';
 import type { SharedMemory } from '../thread-channel.ts';
+import { LargeSets } from './large-sets.ts';
 
 /** The task's ends of everything that it shares with the gateway. */
 export class TaskPorts {
   readonly bell: Doorbell;
   readonly status: TaskStatusWriter;
   readonly dataIn: RingReader;
+  readonly largeSets = new LargeSets();
   readonly dataOut: RingWriter;
   readonly metricsOut: RingWriter;
 

@@ -1,15 +1,14 @@
 import type { BuiltTopology } from '../../api/topology.ts';
 import { assert, assertDefined, unreachable } from '../../base/assert.ts';
 import type { Clock } from '../../base/clock.ts';
-import { fromEnvelope, hasCode, toEnvelope, userError } from '../../base/errors.ts';
+import { fromEnvelope, hasCode, messageOf, toEnvelope, userError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { differences } from '../../model/compare-topologies.ts';
 import type { LogicalTopology } from '../../model/logical-topology.ts';
-import type { PhysicalPlan } from '../../model/physical-plan.ts';
 import { PlanIndex } from '../../model/plan-index.ts';
 import type { InstanceIdentity } from '../instance-identity.ts';
 import type { SharedMemory, ToGateway, ToTask } from '../thread-channel.ts';
-import { advance, type TaskEvent, type TaskPhase, type TaskStep } from './task-phase.ts';
+import { advance, isActive, type TaskEvent, type TaskPhase, type TaskStep } from './task-phase.ts';
 import { RunningComponent } from './running-component.ts';
 import { TaskPorts } from './task-ports.ts';
 
@@ -53,10 +52,13 @@ export class Task {
         this.#step({ kind: 'plan', plan: message.plan });
         return;
       case 'large-set':
-        this.#component?.handleLargeSet(message.bytes);
+        this.#ports?.largeSets.put(message.bytes);
+        return;
+      case 'ping':
+        this.#ports?.status.answer(message.number);
         return;
       case 'stop':
-        this.stop();
+        this.#step({ kind: 'stop' });
         return;
       case 'done':
         this.#options.onDone();
@@ -67,11 +69,6 @@ export class Task {
       default:
         unreachable(message);
     }
-  }
-
-  /** Ends the task in an orderly way. Idempotent. */
-  stop(): void {
-    this.#step({ kind: 'stop' });
   }
 
   #begin(topology: LogicalTopology, memory: SharedMemory): void {
@@ -111,16 +108,16 @@ export class Task {
       case 'none':
         return;
       case 'open':
-        assert(phase.at === 'opening', 'a component is opened with its first plan');
-        this.#inTurn(() => this.#open(phase.plan));
+        this.#inTurn(() => this.#open());
         return;
       case 'run':
+        assert(phase.at === 'running', 'what is to run has been opened');
         this.#options.send({ kind: 'started' });
-        this.#run();
+        this.#run(isActive(phase.plan));
         return;
       case 'activate':
       case 'deactivate':
-        this.#inTurn(async () => this.#component?.setActive(step === 'activate'));
+        this.#component?.setActive(step === 'activate');
         return;
       case 'stop':
         this.#component?.stop();
@@ -131,7 +128,7 @@ export class Task {
     }
   }
 
-  async #open(plan: PhysicalPlan): Promise<void> {
+  async #open(): Promise<void> {
     const { identity, clock, logger, send } = this.#options;
     const built = await assertDefined(this.#built, 'a plan comes after the definition');
     if (this.#phase.at !== 'opening') return;
@@ -142,16 +139,16 @@ export class Task {
       send,
       built,
       ports: assertDefined(this.#ports, 'a plan comes after the definition'),
-      plan: new PlanIndex(plan),
+      plan: new PlanIndex(this.#phase.plan),
     });
     this.#component = component;
     await component.open();
     this.#step({ kind: 'opened' });
   }
 
-  #run(): void {
+  #run(active: boolean): void {
     const component = assertDefined(this.#component, 'an opened component runs');
-    component.run().then(
+    component.run(active).then(
       (outcome) => {
         if (outcome !== 'ended') return;
         this.#options.logger.info('all input has ended and has been processed');
@@ -163,7 +160,11 @@ export class Task {
   }
 
   async #close(): Promise<void> {
-    await this.#component?.close();
+    try {
+      await this.#component?.close();
+    } catch (error) {
+      this.#fail(error);
+    }
     this.#options.send({ kind: 'stopped' });
   }
 
@@ -172,13 +173,15 @@ export class Task {
   }
 
   #fail(error: unknown): void {
-    // A ring that was closed under `emit` means that the gateway stops, and is no failure of the user.
-    if (this.#phase.at === 'stopping' || hasCode(error, 'CONNECTION_CLOSED')) {
-      this.#options.logger.warn('the component was stopped in the middle of a call', { error });
-      this.#options.send({ kind: 'stopped' });
-      return;
+    const { logger, send, onFailed } = this.#options;
+    // The ring was closed under `emit`: the gateway stops, and its message of that is on its way.
+    const isCutShort = hasCode(error, 'CONNECTION_CLOSED');
+    if (isCutShort) logger.info('the component was stopped in the middle of a call');
+    else if (this.#phase.at === 'stopping') {
+      logger.error(`failed while it was being stopped: ${messageOf(error)}`, { error });
+    } else {
+      send({ kind: 'failed', error: toEnvelope(error) });
+      onFailed(error);
     }
-    this.#options.send({ kind: 'failed', error: toEnvelope(error) });
-    this.#options.onFailed(error);
   }
 }

@@ -2,30 +2,38 @@ import type { Clock } from '../../base/clock.ts';
 
 /** How long user code may run before timers, promises and control messages get their turn. */
 const SLICE_MS = 10;
-/** Reading the clock costs as much as a small tuple does; so it is read once in so many. */
-const STEPS_PER_LOOK = 16;
+/** Reading the clock costs as much as a small tuple does, so quick steps are timed together. */
+const STEPS_PER_LOOK_MAX = 64;
+/** So many steps as take about this long may go by between two looks at the clock. */
+const LOOK_MS = 1;
 
-/** Tells a runner when to give way to the event loop. */
+/**
+ * Tells a runner when to give way to the event loop.
+ *
+ * S1. The clock is read after each step while steps are slow, and once in STEPS_PER_LOOK_MAX while
+ *     they are quick; so a slice is too long by one slow step, as a rule.
+ */
 export class TimeSlice {
   readonly #clock: Clock;
-  #endsAt = 0;
-  #stepsLeft = STEPS_PER_LOOK;
+  #startedAt = 0;
+  #lookedAt = 0;
+  #stepsPerLook = 1;
+  #stepsLeft = 1;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   begin(): void {
-    this.#endsAt = this.#clock.now() + SLICE_MS;
-    this.#stepsLeft = STEPS_PER_LOOK;
+    this.#startedAt = this.#clock.now();
+    this.#lookedAt = this.#startedAt;
+    this.#stepsLeft = this.#stepsPerLook;
   }
 
   /** Counts one step; true when the slice is over. */
   isOver(): boolean {
     this.#stepsLeft -= 1;
-    if (this.#stepsLeft > 0) return false;
-    this.#stepsLeft = STEPS_PER_LOOK;
-    return this.#clock.now() >= this.#endsAt;
+    return this.#stepsLeft === 0 && this.#look();
   }
 
   /** Resolves when the events at hand have been handled. */
@@ -33,5 +41,14 @@ export class TimeSlice {
     return new Promise((resolve) => {
       this.#clock.soon(resolve);
     });
+  }
+
+  #look(): boolean {
+    const now = this.#clock.now();
+    const isQuick = now - this.#lookedAt < LOOK_MS;
+    this.#stepsPerLook = isQuick ? Math.min(this.#stepsPerLook * 2, STEPS_PER_LOOK_MAX) : 1;
+    this.#stepsLeft = this.#stepsPerLook;
+    this.#lookedAt = now;
+    return now - this.#startedAt >= SLICE_MS;
   }
 }

@@ -8,8 +8,11 @@ import { TupleSetWriter, tupleSetOverhead } from '../../wire/tuple-set-writer.ts
 import { END_OF_INPUT_MARKER, LARGE_SET_MARKER } from '../ring-markers.ts';
 import type { RoomWait } from './room-wait.ts';
 
-/** Large enough that a set's fixed costs vanish, small enough that a full one is under way soon. */
-const SET_BYTES = 32 * 1024;
+/**
+ * Large enough that a set's fixed costs vanish, small enough that a full one is under way soon. A
+ * small ring takes smaller ones.
+ */
+const SET_BYTES_MAX = 32 * 1024;
 /** A key, two lengths and tags: what a tuple of one value needs besides that value, rounded up. */
 const TUPLE_OVERHEAD_BYTES = 64;
 
@@ -29,10 +32,10 @@ export interface TupleOutputOptions {
  * What a task emits, on its way into the ring: tuples are encoded inside `emit`, straight into the
  * ring's memory, as sets that leave as they are.
  *
- * O1. At most one set is open. It is closed when it is full, when the stream changes, and by `flush`,
- *     which the runner calls whenever it has nothing more to do at once (decision D8).
- * O2. A tuple that cannot be sent (O3, or a value without a form on the wire) throws out of `emit` and
- *     leaves everything before it as it was.
+ * O1. At most one set is open. It is closed when it is full, when the stream changes, and by
+ *     `flush`, which the runner calls whenever it has nothing more to do at once (decision D8).
+ * O2. A tuple that cannot be sent (O3, or a value without a form on the wire) throws out of `emit`
+ *     and leaves everything before it as it was.
  * O3. A tuple beyond the limit is refused; one that is larger than a frame of the ring travels by
  *     message, with a marker frame in its place (ruling R15).
  * O4. When the ring is full `emit` waits: that is back pressure (ruling R5).
@@ -42,12 +45,14 @@ export class TupleOutput {
   emitted = 0;
   readonly #options: TupleOutputOptions;
   readonly #writer = new TupleSetWriter();
+  readonly #setBytes: number;
   #openStream = -1;
   #unattended = true;
   #flushAsked = false;
 
   constructor(options: TupleOutputOptions) {
     this.#options = options;
+    this.#setBytes = Math.min(SET_BYTES_MAX, options.ring.payloadBytesMax);
   }
 
   /**
@@ -59,17 +64,17 @@ export class TupleOutput {
   }
 
   get hasRoom(): boolean {
-    return this.#openStream !== -1 || this.#options.ring.hasRoom(SET_BYTES);
+    return this.#openStream !== -1 || this.#options.ring.hasRoom(this.#setBytes);
   }
 
   /** Resolves to true when a set's worth of room is there, to false when nobody will make any. */
   waitForRoom(): Promise<boolean> {
-    return this.#options.ring.waitForRoom(SET_BYTES);
+    return this.#options.ring.waitForRoom(this.#setBytes);
   }
 
   /** @throws EngineError VALUE_NOT_SERIALIZABLE, TUPLE_TOO_LARGE (O2). */
   emit(stream: number, values: readonly unknown[]): void {
-    if (stream !== this.#openStream) this.#open(stream, SET_BYTES);
+    if (stream !== this.#openStream) this.#open(stream);
     if (!this.#writer.addTuple(values)) this.#addToFreshSet(stream, values);
     this.emitted += 1;
     if (this.#unattended) this.flushSoon();
@@ -99,49 +104,49 @@ export class TupleOutput {
   /** Says that nothing follows any more. */
   end(): void {
     this.flush();
-    const { ring, roomWait } = this.#options;
-    while (!ring.writeMarker(END_OF_INPUT_MARKER)) roomWait.wait(0);
+    this.#writeMarker(END_OF_INPUT_MARKER);
   }
 
-  #open(stream: number, setBytes: number): void {
+  #open(stream: number): void {
     this.flush();
-    const { ring, roomWait, task } = this.#options;
-    let at = ring.reserve(setBytes);
-    while (at === NO_ROOM) {
-      roomWait.wait(setBytes);
-      at = ring.reserve(setBytes);
-    }
-    this.#writer.begin(ring.bytes, at, at + setBytes, this.#header(stream), task);
+    const { ring, task } = this.#options;
+    const start = this.#reserve(this.#setBytes);
+    this.#writer.begin(ring.bytes, start, start + this.#setBytes, this.#header(stream), task);
     this.#openStream = stream;
+  }
+
+  #reserve(bytes: number): number {
+    const { ring, roomWait } = this.#options;
+    for (;;) {
+      const start = ring.reserve(bytes);
+      if (start !== NO_ROOM) return start;
+      roomWait.wait(bytes);
+    }
+  }
+
+  #writeMarker(kind: number): void {
+    const { ring, roomWait } = this.#options;
+    while (!ring.writeMarker(kind)) roomWait.wait(0);
   }
 
   /** The tuple did not fit into what was left of the open set; the cold path of `emit`. */
   #addToFreshSet(stream: number, values: readonly unknown[]): void {
     if (this.#writer.tupleCount > 0) {
-      this.#open(stream, SET_BYTES);
+      this.#open(stream);
       if (this.#writer.addTuple(values)) return;
     }
     const set = this.#encodeAlone(stream, values);
     // The reserved frame is given up: the next reservation takes its place.
     this.#openStream = -1;
-    const { ring, roomWait, sendLargeSet } = this.#options;
-    if (set.length <= ring.payloadBytesMax) {
-      this.#copyIntoRing(set);
+    const { ring, sendLargeSet } = this.#options;
+    if (set.length > ring.payloadBytesMax) {
+      sendLargeSet(set.slice());
+      this.#writeMarker(LARGE_SET_MARKER);
       return;
     }
-    sendLargeSet(set.slice());
-    while (!ring.writeMarker(LARGE_SET_MARKER)) roomWait.wait(0);
-  }
-
-  #copyIntoRing(set: Uint8Array): void {
-    const { ring, roomWait } = this.#options;
-    let at = ring.reserve(set.length);
-    while (at === NO_ROOM) {
-      roomWait.wait(set.length);
-      at = ring.reserve(set.length);
-    }
-    ring.bytes.set(set, at);
-    ring.commit(at, at + set.length);
+    const start = this.#reserve(set.length);
+    ring.bytes.set(set, start);
+    ring.commit(start, start + set.length);
   }
 
   /** A set of this one tuple, in memory of its own that grows up to the limit. */
@@ -150,7 +155,7 @@ export class TupleOutput {
     const header = this.#header(stream);
     const bytesMax = tupleBytesMax + tupleSetOverhead(header) + TUPLE_OVERHEAD_BYTES;
     const writer = new TupleSetWriter();
-    for (let bytes = SET_BYTES * 4; ; bytes *= 4) {
+    for (let bytes = SET_BYTES_MAX * 4; ; bytes *= 4) {
       const region = Buffer.allocUnsafeSlow(Math.min(bytes, bytesMax));
       writer.begin(region, 0, region.length, header, task);
       if (writer.addTuple(values)) {

@@ -1,5 +1,4 @@
-import { parseArgs } from 'node:util';
-import { userError } from '../../base/errors.ts';
+import { CommandLine } from '../../base/command-line.ts';
 import { topologyId, topologyName } from '../../base/ids.ts';
 import type { LaunchRecord } from './launch-record.ts';
 
@@ -7,42 +6,33 @@ export interface SchedulerArguments extends LaunchRecord {
   readonly workingRoot: string;
 }
 
-const FLAG = { type: 'string' } as const;
+const FLAGS = [
+  'topology-name',
+  'topology-id',
+  'cluster',
+  'role',
+  'environ',
+  'archive',
+  'state-root',
+  'data-root',
+  'working-root',
+  'hosts',
+] as const;
 
-/** @throws Error of `parseArgs`, or EngineError INVALID_ARGUMENT for a flag that is missing. */
+/** @throws EngineError INVALID_ARGUMENT for a flag that is missing or unknown. */
 export function parseSchedulerArguments(args: readonly string[]): SchedulerArguments {
-  const { values } = parseArgs({
-    args: [...args],
-    strict: true,
-    options: {
-      'topology-name': FLAG,
-      'topology-id': FLAG,
-      cluster: FLAG,
-      role: FLAG,
-      environ: FLAG,
-      archive: FLAG,
-      'state-root': FLAG,
-      'data-root': FLAG,
-      'working-root': FLAG,
-      hosts: FLAG,
-    },
-  });
-  const required = (flag: keyof typeof values): string => {
-    const value = values[flag];
-    if (value === undefined) throw userError('INVALID_ARGUMENT', `--${flag} is missing`);
-    return value;
-  };
+  const flags = new CommandLine(args, FLAGS);
   return {
-    topologyName: topologyName(required('topology-name')),
-    topologyId: topologyId(required('topology-id')),
-    cluster: required('cluster'),
-    role: required('role'),
-    environ: required('environ'),
-    archive: required('archive'),
-    stateRoot: required('state-root'),
-    dataRoot: required('data-root'),
-    workingRoot: required('working-root'),
-    hosts: required('hosts').split(','),
+    topologyName: topologyName(flags.text('topology-name')),
+    topologyId: topologyId(flags.text('topology-id')),
+    cluster: flags.text('cluster'),
+    role: flags.text('role'),
+    environ: flags.text('environ'),
+    archive: flags.text('archive'),
+    stateRoot: flags.text('state-root'),
+    dataRoot: flags.text('data-root'),
+    workingRoot: flags.text('working-root'),
+    hosts: flags.text('hosts').split(','),
   };
 }
 

@@ -11,8 +11,8 @@ import { checkNodePath } from '../node-path.ts';
     <root>/.heron-ts/locks/<name>    who changes a node at this moment (node-locks.ts)
     <root>/.heron-ts/temporary/…     files on their way to their place
 
-  Heron's Tracker takes every file in `topologies/` for a topology, therefore the last three lie apart.
-  In their names a node's path is percent-encoded, so that it is one name.
+  Heron's Tracker takes every file in `topologies/` for a topology, therefore the last three lie
+  apart. In their names a node's path is percent-encoded, so that it is one name.
 */
 
 /** Only the user may look: tokens are here. */

@@ -249,7 +249,7 @@ export class FileStateManager implements StateManager {
     return this.#sweep;
   }
 
-  /** Removes what processes that died have left anywhere in the tree, as far as that is possible. */
+  /** Removes what dead processes have left anywhere in the tree, as far as that is possible. */
   async #sweepDead(): Promise<void> {
     try {
       await this.#locks.open();

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { isAlive, type ProcessIdentity, parseIdentity } from '../../base/process-identity.ts';
 
 /*
-  What a lock or the owner record of an ephemeral node contains: which state manager of which process
-  holds it. JSON: { process: { bootId, pid, startTicks }, manager }.
+  What a lock or the owner record of an ephemeral node contains: which state manager of which
+  process holds it. JSON: { process: { bootId, pid, startTicks }, manager }.
 
   H1. A record is on disk whole before anyone can find it, so one that cannot be read was damaged by
       a crash of the whole machine, and its holder went with it: it counts as dead.

@@ -20,22 +20,22 @@ export interface Lock {
 }
 
 /*
-  Mutual exclusion between the processes of one host, without flock, which Node does not have. A lock
-  is a file that contains its holder's record.
+  Mutual exclusion between the processes of one host, without flock, which Node does not have. A
+  lock is a file that contains its holder's record.
 
-  L1. A lock appears whole: it is a hard link to a record that was written before. The link fails when
-      the lock is there, so exactly one of several contenders gets it.
+  L1. A lock appears whole: it is a hard link to a record that was written before. The link fails
+      when the lock is there, so exactly one of several contenders gets it.
   L2. A live holder's lock is removed by that holder only.
-  L3. A dead holder's lock is replaced by whoever holds the lock `<name>+<fingerprint of the dead>`, by
-      one rename. That lock obeys the same rules, to any depth, so exactly one contender replaces it.
-      A late one, which still believes in the dead holder, gets that second lock too, looks again at
-      the first, finds another record there and leaves it alone.
-  L4. Therefore the lock is never absent while it changes hands, and never in two. A holder that dies
-      while it replaces costs its successor one more level.
+  L3. A dead holder's lock is replaced by whoever holds the lock `<name>+<fingerprint of the dead>`,
+      by one rename. That lock obeys the same rules, to any depth, so exactly one contender replaces
+      it. A late one, which still believes in the dead holder, gets that second lock too, looks
+      again at the first, finds another record there and leaves it alone.
+  L4. Therefore the lock is never absent while it changes hands, and never in two. A holder that
+      dies while it replaces costs its successor one more level.
   L5. Nobody waits beyond LOCK_WAIT_MAX_MS.
 
-  Removing a dead lock and then making one's own would not do: between a look at the dead lock and its
-  removal another contender may have put its live lock in the same place.
+  Removing a dead lock and then making one's own would not do: between a look at the dead lock and
+  its removal another contender may have put its live lock in the same place.
 */
 export class NodeLocks {
   readonly #layout: DiskLayout;

@@ -28,14 +28,15 @@ export function isLeftOver({ bytes, owner }: StoredNode): boolean {
 const FOLDER_ATTEMPTS_MAX = 5;
 
 /*
-  Nodes as files. An ephemeral node is two files, its bytes and its owner's record, which cannot change
-  in one step; therefore:
+  Nodes as files. An ephemeral node is two files, its bytes and its owner's record, which cannot
+  change in one step; therefore:
 
   N1. Writers hold the node's lock. Readers do not.
   N2. The owner's record is there before the node's bytes are, and goes after them. Another owner's
       node is removed wholly first. So bytes never lie beside the record of someone else.
-  N3. A reader takes the owner's record, the bytes, and the record again, until both records agree: no
-      bytes that it then holds can belong to another owner (N2; records of two owners differ, H2).
+  N3. A reader takes the owner's record, the bytes, and the record again, until both records agree:
+      no bytes that it then holds can belong to another owner (N2; records of two owners differ,
+      H2).
 */
 export class NodeStore {
   readonly #layout: DiskLayout;

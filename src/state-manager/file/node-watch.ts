@@ -25,11 +25,11 @@ export interface NodeWatchTarget {
 }
 
 /*
-  Follows one node by level, not by edge (S3): whatever wakes it, it reads the node and compares with
-  what it told last.
+  Follows one node by level, not by edge (S3): whatever wakes it, it reads the node and compares
+  with what it told last.
 
-  W1. The platform's events make it quick, the periodic look makes it right: it finds the death of an
-      owner, which no file shows, a folder that came or was replaced, and events that were lost.
+  W1. The platform's events make it quick, the periodic look makes it right: it finds the death of
+      an owner, which no file shows, a folder that came or was replaced, and events that were lost.
   W2. Looks do not overlap. An event during one causes another after it.
   W3. A node that cannot be read leaves the last value standing and is warned of once.
   W4. Folders are watched, not files: a file that is replaced by a rename takes its watch with it.

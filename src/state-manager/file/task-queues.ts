@@ -1,4 +1,4 @@
-/** Runs tasks of one key one after the other, in the order of the calls; keys do not wait for others. */
+/** Runs the tasks of a key one after the other, in the order of the calls. */
 export class TaskQueues {
   /** The end of the last task of each key that has one under way; never rejects. */
   readonly #ends = new Map<string, Promise<void>>();

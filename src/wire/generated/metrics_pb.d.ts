@@ -81,7 +81,8 @@ export declare type MetricPublisher = Message<"heron.proto.system.MetricPublishe
   hostname: string;
 
   /**
-   * Tells publishers of a host apart: a task id for instances, the local data port for stream managers.
+   * Tells publishers of a host apart: a task id for instances, the local data port for stream
+   * managers.
    *
    * @generated from field: required int32 port = 2;
    */

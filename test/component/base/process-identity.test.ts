@@ -64,7 +64,10 @@ describe('the identity of a process', () => {
   });
 
   it('is found behind a name with spaces and parentheses', async (t) => {
-    const script = `process.title = 'a) Z (b 1'; process.stdout.write('ready\\n'); setInterval(() => {}, 1e6)`;
+    const script = `
+      process.title = 'a) Z (b 1';
+      process.stdout.write('ready');
+      setInterval(() => {}, 1e6);`;
     const child = start(t, process.execPath, ['-e', script]);
     await firstLine(child);
     const identity = identityOf(child.pid ?? 0);

@@ -63,8 +63,8 @@ describe('the bundle of a topology module', () => {
         const __dirname = dirname(fileURLToPath(import.meta.url));
         console.log(described, require('node:path').basename(__dirname) !== '');`,
       'old.cjs': `
-        const name = ['node', 'os'].join(':');
-        exports.described = [typeof require(name).EOL, typeof __dirname, typeof __filename].join();`,
+        const { EOL } = require(['node', 'os'].join(':'));
+        exports.described = [typeof EOL, typeof __dirname, typeof __filename].join();`,
     });
     assert.equal(output, 'string,string,string true');
   });
@@ -72,7 +72,14 @@ describe('the bundle of a topology module', () => {
   it('maps back to the files of the author, wherever it is', async (t) => {
     const source = await moduleFolder(t, {
       'main.ts': `import { fail } from './deep/fail.ts';\nfail();`,
-      'deep/fail.ts': `interface Unused {\n  a: 1;\n}\nexport function fail(): never {\n  throw new Error('here');\n}`,
+      'deep/fail.ts': [
+        'interface Unused {',
+        '  a: 1;',
+        '}',
+        'export function fail(): never {',
+        "  throw new Error('here');",
+        '}',
+      ].join('\n'),
     });
     const target = (await temporaryFolder(t)).path;
     await bundleTopology(join(source, 'main.ts'), target);

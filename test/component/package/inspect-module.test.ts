@@ -8,6 +8,7 @@ import { ManualClock } from '../../support/manual-clock.ts';
 import { moduleFolder, SMALL_TOPOLOGY } from '../../support/module-folder.ts';
 
 const AUTHORS_FILE = '/home/me/words.ts';
+const WAIT = 'await new Promise((resolve) => setTimeout(resolve, 1e6));';
 
 async function inspectText(
   t: TestContext,
@@ -65,24 +66,20 @@ describe('inspecting a topology module in a process of its own', () => {
     ['exits as if all were well', 'process.exit(0);', 'called process.exit(0) while it was loaded'],
     [
       'kills its process',
-      `process.kill(process.pid, 'SIGKILL'); await new Promise(() => setInterval(() => {}, 1e6));`,
+      `process.kill(process.pid, 'SIGKILL'); ${WAIT}`,
       'ended the process by SIGKILL while it was loaded',
     ],
     [
       'throws in a callback while it loads',
-      `process.nextTick(() => { throw new Error('later'); }); await new Promise((r) => setTimeout(r, 1e6));`,
+      `process.nextTick(() => { throw new Error('later'); }); ${WAIT}`,
       'failed while it was loaded: later',
     ],
     [
       'forgets a promise that rejects',
-      `void Promise.reject(new Error('lost')); await new Promise((r) => setTimeout(r, 1e6));`,
+      `void Promise.reject(new Error('lost')); ${WAIT}`,
       'failed while it was loaded: lost',
     ],
-    [
-      'disconnects',
-      `process.disconnect(); await new Promise((r) => setTimeout(r, 1e6));`,
-      'called process.exit(1) while it was loaded',
-    ],
+    ['disconnects', `process.disconnect(); ${WAIT}`, 'called process.exit(1) while it was loaded'],
   ];
   for (const [title, text, message] of failures) {
     it(`says so when the module ${title}`, async (t) => {
@@ -98,7 +95,7 @@ describe('inspecting a topology module in a process of its own', () => {
     const inspected = inspectText(t, 'for (;;) {}', clock);
     const started = assert.rejects(inspected, {
       code: 'MODULE_FAILED',
-      message: `the module ${AUTHORS_FILE} was still loading after 30000 ms; is there an endless loop?`,
+      message: new RegExp(`${AUTHORS_FILE} was still loading after 30000 ms; is there an endless`),
     });
     // The limit is set as soon as the folder is there and the process starts.
     const ticking = systemClock.every(5, () => clock.advance(clock.pendingTimers > 0 ? 30_000 : 0));

@@ -180,9 +180,9 @@ test('kill finds a scheduler that has only just been started', async (t) => {
   const topology = await aSubmittedTopology(t, plan);
   const { scheduler, request, folder, dataRoot } = topology;
   await topology.submit();
-  const record = { ...request, stateRoot: '/proc/none', dataRoot, hosts: ['127.0.0.1'] };
+  // A file is no state tree: the scheduler waits for one, and has neither a node nor a pid file.
+  const record = { ...request, stateRoot: STUB_SCHEDULER, dataRoot, hosts: ['127.0.0.1'] };
   await writeLaunchRecord(folder, record);
-  // Without its state manager it waits, and has neither a node nor a pid file.
   const { ended } = startSchedulerProcess(folder, record, [STUB_SCHEDULER]);
   await eventually(() => readFileSync(folder.schedulerLog, 'utf8').includes('trying again'));
   await scheduler.kill(request);
@@ -292,12 +292,13 @@ test('restart replaces the executor of one container', async (t) => {
 
 test('a scheduler that is only told to stop leaves the topology to be started again', async (t) => {
   const topology = await aSubmittedTopology(t, plan);
-  const { scheduler, request, folder } = topology;
+  const { scheduler, request } = topology;
   await topology.submit();
   await scheduler.launch(request);
   await allUp(topology);
-  process.kill(schedulerOf(topology).pid, 'SIGTERM');
-  await eventually(() => liveScheduler(folder) === undefined);
+  const identity = schedulerOf(topology);
+  process.kill(identity.pid, 'SIGTERM');
+  await eventually(() => !isAlive(identity));
   assert.deepEqual(findTopologyProcesses(request.topologyId), []);
   assert.equal(await scheduler.repair(request), 'restarted');
   await allUp(topology);

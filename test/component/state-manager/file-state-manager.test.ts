@@ -96,7 +96,7 @@ describe('the folder of a file state manager', () => {
 });
 
 describe('several processes on one state folder', () => {
-  it('a watcher anywhere removes the node of an owner that was killed, within a second', async (t) => {
+  it('a watcher anywhere removes the node of a killed owner, within a second', async (t) => {
     const root = await stateRoot(t);
     const owner = root.spawn();
     const watcher = root.spawn();
@@ -176,7 +176,7 @@ describe('several processes on one state folder', () => {
       );
   });
 
-  it('nobody sees half a node while another hammers it, even when that one is killed', async (t) => {
+  it('nobody sees half a node while another hammers it and is killed', async (t) => {
     const root = await stateRoot(t);
     const length = 300_000;
     const manager = root.connect();
@@ -257,7 +257,9 @@ describe('a state folder in a bad state', () => {
     const manager = root.connect();
     await assert.rejects(manager.write(NODE, bytesOf('')), {
       code: 'STATE_NOT_WRITABLE',
-      message: `cannot write the state node ${NODE} under ${root.path}: a part of that path is a file, not a folder`,
+      message:
+        `cannot write the state node ${NODE} under ${root.path}: ` +
+        'a part of that path is a file, not a folder',
     });
     await rejectsWith(manager.read(NODE), 'STATE_UNAVAILABLE');
     await rejectsWith(manager.list('topologies'), 'STATE_UNAVAILABLE');

@@ -16,8 +16,8 @@ interface ConnectOptions {
 }
 
 /**
- * A state folder for one test, and everybody who uses it. At the end of the test the users go first:
- * a watch would make the folder again.
+ * A state folder for one test, and everybody who uses it. At the end of the test the users go
+ * first: a watch would make the folder again.
  */
 export class StateRoot {
   readonly path: string;

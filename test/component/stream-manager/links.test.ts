@@ -232,6 +232,22 @@ describe('a peer that says hello', () => {
     });
   }
 
+  it('before there is a plan is linked, and gets its tuples when there is one', async (t) => {
+    const back = aPlanOf(topology, ['count', 1], ['word', 2]);
+    const { running, all } = await beforeThePlan(t, back);
+    await running.managerOf(1).stop();
+    const peer = await ScriptedPeer.connect(t, running.managerOf(2).manager.ports.data);
+    const { status } = await peer.hello(welcome);
+    assert.equal(status?.status, StatusCode.OK);
+    publish(running, 1, running.master.addresses);
+    const word = all.get(2);
+    await word?.plan();
+    const set = tupleSetBytes({ task: 2, tuples: [aTuple('x')] });
+    word?.sendSet(set);
+    await eventually(() => peer.sets.length === 1);
+    assert.deepEqual(peer.sets, [[1, Buffer.from(set)]]);
+  });
+
   it('is heard only then: tuples before it end the connection', async (t) => {
     const { all, peer } = await aPeer(t);
     peer.sendSet(2, numbered(0, 10), 1, 10);

@@ -56,6 +56,23 @@ describe('registration of instances', () => {
     );
   });
 
+  it('of all is needed for the start: one that has gone meanwhile is waited for', async (t) => {
+    const running = await RunningStreamManagers.start(t, plan);
+    running.master.holdsPlanBack = true;
+    const [word, count] = [await running.instance(1), await running.instance(2)];
+    await eventually(() => running.master.registrations.size === 1);
+    word.kill();
+    const { log } = running.managerOf(1);
+    await eventually(() => log.includes('lost an instance'));
+    running.master.publish();
+    await eventually(() => log.includes('a plan is in force'));
+    // What the plan would be followed by, had it been given.
+    assert.ok(!log.includes('all instances and stream managers are connected'));
+    assert.equal(count.plans.length, 0);
+    const again = await running.instance(1);
+    await Promise.all([again.plan(), count.plan()]);
+  });
+
   it('of one that comes back is answered with the plan', async (t) => {
     const running = await RunningStreamManagers.start(t, plan);
     await running.instances();

@@ -16,6 +16,7 @@ import {
 import { paths } from '../../../src/state-manager/paths.ts';
 import { expectedInstances } from '../../../src/topology-master/placement.ts';
 import { TopologyMaster } from '../../../src/topology-master/topology-master.ts';
+import { QueryRegistrations } from '../../../src/wire/messages.ts';
 import { encodePackingPlan } from '../../../src/wire/packing-plan.ts';
 import { decodePhysicalPlan } from '../../../src/wire/physical-plan.ts';
 import { encodeTopology } from '../../../src/wire/topology.ts';
@@ -51,6 +52,13 @@ export class RunningMaster {
   readonly #topology: LogicalTopology;
 
   static async start(t: TestContext, fixture: MasterFixture = {}): Promise<RunningMaster> {
+    const running = await RunningMaster.prepare(t, fixture);
+    await running.master.start();
+    return running;
+  }
+
+  /** Everything but the start. */
+  static async prepare(t: TestContext, fixture: MasterFixture = {}): Promise<RunningMaster> {
     const { topology = TOPOLOGY, packing = PACKING, tree = new MemoryStateTree() } = fixture;
     const stateManager = new MemoryStateManager(tree);
     const nodes = fixture.nodes ?? {
@@ -61,7 +69,6 @@ export class RunningMaster {
     await stateManager.write(paths.packingPlan(topology.name), nodes.packing);
     const running = new RunningMaster(t, stateManager, topology, fixture.clock ?? systemClock);
     t.after(() => running.master.close());
-    await running.master.start();
     return running;
   }
 
@@ -108,6 +115,13 @@ export class RunningMaster {
   async storedPlan() {
     const bytes = await this.stateManager.read(paths.physicalPlan(this.#topology.name));
     return bytes && decodePhysicalPlan(bytes);
+  }
+
+  /** Who is missing, as the master tells the Tracker. */
+  async absent(): Promise<readonly string[]> {
+    const response = await this.get('stats', '/stmgrsregistrationsummary', { method: 'POST' });
+    const body = new Uint8Array(await response.arrayBuffer());
+    return QueryRegistrations.response.decode(body).absentStmgrs;
   }
 
   get(port: 'controller' | 'stats', target: string, init: RequestInit = {}): Promise<Response> {

@@ -98,6 +98,41 @@ test('registering twice on one connection is harmless', async (t) => {
   assert.equal((await first.beat()).status?.status, StatusCode.OK);
 });
 
+test('a connection that changes its id gives up the first one, and only once', async (t) => {
+  const { running, first, second } = await aRunningTopology(t);
+  second.connection.close();
+  const address = anAddress(2);
+  await first.register({ address, instances: instancesOf(address.id) });
+  const again = await running.connect();
+  assert.equal((await again.register(CLAIM)).status?.status, StatusCode.OK);
+  first.connection.close();
+  await eventually(async () => (await running.absent()).includes('stmgr-2'));
+  assert.equal((await again.beat()).status?.status, StatusCode.OK);
+});
+
+test('who comes before the master serves waits for it', async (t) => {
+  const tree = new MemoryStateTree();
+  const running = await RunningMaster.prepare(t, { tree });
+  const older = new MemoryStateManager(tree);
+  const location = { topologyName: TOPOLOGY.name, topologyId: TOPOLOGY.id, host: HOST };
+  const fields = { ...location, serverPort: 1, controllerPort: 1 };
+  const bytes = TopologyMasterLocation.encode(TopologyMasterLocation.create(fields));
+  await older.create(LOCATION, bytes, { ephemeral: true });
+  const started = running.master.start();
+  const early = await eventually(() => running.connect());
+  const answered = early.register(CLAIM);
+  let isAnswered = false;
+  void answered.then(() => {
+    isAnswered = true;
+  });
+  // A heartbeat behind the registration is answered, so the registration has been read.
+  assert.equal((await early.beat()).status?.status, StatusCode.INVALID_STMGR);
+  assert.equal(isAnswered, false);
+  await older.close();
+  await started;
+  assert.equal((await answered).status?.status, StatusCode.OK);
+});
+
 test('strangers are refused with the reason', async (t) => {
   const running = await RunningMaster.start(t);
   const stranger = await running.connect();

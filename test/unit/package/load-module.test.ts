@@ -59,13 +59,16 @@ describe('loading a topology module', () => {
   });
 
   it('says in one line why a module threw, with the stack of its author only', async (t) => {
-    const text = `function check(): never {\n  throw new Error('no input\\nsecond line');\n}\ncheck();\n`;
+    const text = `function check(): never {
+      throw new Error('no input\\nsecond line');
+    }
+    check();`;
     const folder = await moduleFolder(t, { 'throws.ts': text });
     const file = join(folder, 'throws.ts');
     const error = await failure(loadTopologyModule(file));
     assert.equal(error.code, 'MODULE_FAILED');
     assert.equal(error.message, `the module ${file} failed while it was loaded: no input`);
-    assert.match(error.stack ?? '', /throws\.ts:2:9/);
+    assert.match(error.stack ?? '', /throws\.ts:2:13/);
     assert.doesNotMatch(error.stack ?? '', /node:internal|load-module/);
   });
 

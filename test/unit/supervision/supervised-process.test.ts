@@ -174,7 +174,7 @@ test('restart starts the next incarnation only when the last one is gone (S1)', 
   assert.match(supervised.report.lastExit?.reason ?? '', /to be started anew/);
 });
 
-test('restarts in a row cost one incarnation, and a restart wins over an earlier stop', async () => {
+test('restarts in a row cost one incarnation; a restart wins over an earlier stop', async () => {
   const { supervised, launch, started, current } = supervise();
   supervised.start(launch);
   void supervised.stop();

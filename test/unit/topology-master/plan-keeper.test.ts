@@ -145,6 +145,14 @@ test('a state is stored before it is distributed, and the same again is nothing'
   assert.equal(master.keeper.state, 'RUNNING');
 });
 
+test('a new address does not wake a paused topology', async () => {
+  const master = await running();
+  await master.keeper.setState('PAUSED');
+  await master.register(anAddress(2, { pid: 9 }));
+  assert.deepEqual(master.distributedEpochs, [2, 3, 4]);
+  assert.equal((await master.stored())?.topology.state, 'PAUSED');
+});
+
 test('before the first plan there is no state to change', async () => {
   const master = await Incarnation.start(new MemoryStateTree());
   await assert.rejects(master.keeper.setState('PAUSED'), { code: 'TOPOLOGY_NOT_READY' });

@@ -121,7 +121,8 @@ suite('TupleSetWriter', () => {
         const tupleBytes = bytesOfTuple(value);
         while (writer.addTuple([value])) expected += 1;
         assert.equal(writer.tupleBytes, expected * tupleBytes);
-        // The next one may be refused up to one byte early, where the guess of its length was too long.
+        // The next one may be refused up to one byte early, where the guess of its length was too
+        // long.
         assert.ok(room - expected * tupleBytes < tupleBytes + 1);
         writer.finish();
         assert.ok(writer.end <= regionEnd);

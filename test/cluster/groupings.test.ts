@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { aCluster, ONE_CONTAINER, THREE_CONTAINERS } from '../support/cluster.ts';
+
+/*
+  The functional tests of Heron's suite that need shuffle, fields, all and global grouping: the
+  names are Heron's, and so is what has to come out.
+*/
+
+interface Row {
+  readonly name: string;
+  /** The components of fixtures/topologies/groupings.ts whose output is compared. */
+  readonly components: readonly string[];
+  readonly expected: readonly unknown[];
+}
+
+function times(count: number, ...values: readonly unknown[]): readonly unknown[] {
+  return Array.from({ length: count }, () => values).flat();
+}
+
+const NUMBERED = ['A_0', 'B_1', 'A_2', 'B_3', 'A_4', 'B_5', 'A_6', 'B_7', 'A_8', 'B_9'];
+
+const ROWS: readonly Row[] = [
+  { name: 'AllGrouping', components: ['all'], expected: times(10, 'A', 'B') },
+  { name: 'BasicTopologyOneTask', components: ['basic'], expected: NUMBERED },
+  { name: 'BoltDoubleEmitTuples', components: ['double'], expected: times(10, 'A', 'B') },
+  { name: 'FieldsGrouping', components: ['sum'], expected: [2] },
+  { name: 'GlobalGrouping', components: ['global'], expected: [0, 0, 2] },
+  { name: 'OneBoltMultiTasks', components: ['shuffle'], expected: times(5, 'A', 'B') },
+  { name: 'OneSpoutMultiTasks', components: ['three-to-one'], expected: times(15, 'A', 'B') },
+  { name: 'OneSpoutBoltMultiTasks', components: ['three-to-three'], expected: times(15, 'A', 'B') },
+  { name: 'OneSpoutTwoBolts', components: ['first', 'second'], expected: times(10, 'A', 'B') },
+  { name: 'MultiSpoutsMultiTasks', components: ['six-to-one'], expected: times(30, 'A', 'B') },
+  { name: 'SerializationTopology', components: ['increment'], expected: [10] },
+];
+
+const LAYOUTS = [
+  { layout: 'in one container', config: ONE_CONTAINER },
+  { layout: 'over three containers on three addresses (R17)', config: THREE_CONTAINERS },
+];
+
+for (const { layout, config } of LAYOUTS) {
+  test(`groupings ${layout} give exact results`, async (t) => {
+    const cluster = await aCluster(t);
+    const result = await cluster.run('groupings', 'groupings', { config });
+    const values = result as Readonly<Record<string, readonly unknown[]>>;
+    for (const { name, components, expected } of ROWS) {
+      await t.test(`${name} ${layout}`, () => {
+        const got = components.flatMap((component) => values[component] ?? []);
+        assert.deepEqual(got.toSorted(), expected.toSorted());
+      });
+    }
+  });
+}

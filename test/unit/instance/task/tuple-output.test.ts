@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { taskId } from '../../../../src/base/ids.ts';
+import { LARGE_SET_MARKER } from '../../../../src/instance/ring-markers.ts';
+import { TupleOutput } from '../../../../src/instance/task/tuple-output.ts';
+import { createRingMemory, RingReader, RingWriter } from '../../../../src/ring/byte-ring.ts';
+import { Doorbell } from '../../../../src/ring/doorbell.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { setText, takeFrames } from '../../../support/task-in-test.ts';
+import { headerOf } from '../../../support/tuple-sets.ts';
+
+const RING_BYTES = 256 * 1024;
+const SET_BYTES_MAX = 32 * 1024;
+
+/** An output over a real ring; whoever waits for room finds that the test has read it empty. */
+function anOutput({ ringBytes = RING_BYTES, tupleBytesMax = 1024 * 1024 } = {}) {
+  const memory = createRingMemory(ringBytes);
+  const bell = new Doorbell();
+  const reader = new RingReader(memory, bell);
+  const clock = new ManualClock();
+  const frames: string[] = [];
+  const sizes: number[] = [];
+  const largeSets: Uint8Array[] = [];
+  const waits: number[] = [];
+  const drain = (): void => {
+    while (reader.next()) {
+      const { kind, bytes, start, end } = reader;
+      sizes.push(end - start);
+      frames.push(kind === 0 ? setText(bytes.subarray(start, end)) : `marker ${kind}`);
+      reader.release();
+    }
+  };
+  const output = new TupleOutput({
+    ring: new RingWriter(memory, bell, new Doorbell()),
+    task: taskId(3),
+    headers: [headerOf('words', 'default'), headerOf('words', 'late')],
+    tupleBytesMax,
+    roomWait: {
+      wait(bytes) {
+        waits.push(bytes);
+        drain();
+      },
+    },
+    clock,
+    sendLargeSet: (bytes) => void largeSets.push(bytes),
+  });
+  output.attended = true;
+  return { output, reader, clock, frames, sizes, largeSets, waits, drain };
+}
+
+describe('what a task emits', () => {
+  it('O1: waits in one set until it is flushed', () => {
+    const { output, reader } = anOutput();
+    output.emit(0, ['a']);
+    output.emit(0, ['b']);
+    assert.deepEqual(takeFrames(reader), []);
+    output.flush();
+    output.flush();
+    assert.deepEqual(takeFrames(reader), ['default: a b']);
+    assert.equal(output.emitted, 2);
+  });
+
+  it('O1: begins a set when the stream changes, in order', () => {
+    const { output, reader } = anOutput();
+    output.emit(0, ['a']);
+    output.emit(1, ['b']);
+    output.emit(0, ['c']);
+    output.flush();
+    assert.deepEqual(takeFrames(reader), ['default: a', 'late: b', 'default: c']);
+  });
+
+  it('O1: fills sets of at most 32 KiB, and loses and repeats nothing', () => {
+    const { output, drain, frames, sizes } = anOutput();
+    const words = Array.from({ length: 20_000 }, (_, index) => `word${index}`);
+    for (const word of words) output.emit(0, [word]);
+    output.flush();
+    drain();
+    assert.deepEqual(
+      frames.flatMap((frame) => frame.split(' ').slice(1)),
+      words,
+    );
+    assert.ok(sizes.every((bytes) => bytes <= SET_BYTES_MAX));
+    assert.ok(sizes.slice(0, -1).every((bytes) => bytes > SET_BYTES_MAX - 64));
+  });
+
+  it('O1: takes smaller sets in the smallest ring that there may be', () => {
+    const { output, drain, frames } = anOutput({ ringBytes: 64 * 1024 });
+    assert.equal(output.hasRoom, true);
+    output.emit(0, ['x'.repeat(20_000)]);
+    output.emit(0, ['y'.repeat(20_000)]);
+    output.flush();
+    drain();
+    assert.deepEqual(
+      frames.map((frame) => frame.length),
+      [20_009, 20_009],
+    );
+  });
+
+  it('is flushed by itself when no runner is there to do it, once a turn', () => {
+    const { output, reader, clock } = anOutput();
+    output.attended = false;
+    output.emit(0, ['a']);
+    output.emit(0, ['b']);
+    assert.deepEqual(takeFrames(reader), []);
+    clock.runSoon();
+    assert.deepEqual(takeFrames(reader), ['default: a b']);
+    output.emit(0, ['c']);
+    clock.runSoon();
+    assert.deepEqual(takeFrames(reader), ['default: c']);
+  });
+
+  it('O2: O39: a value that cannot be sent throws, and the rest goes on', () => {
+    const { output, reader } = anOutput();
+    output.emit(0, ['a']);
+    const bad = { outer: [1, { inner: () => 1 }] };
+    assert.throws(() => output.emit(0, [bad]), {
+      code: 'VALUE_NOT_SERIALIZABLE',
+      message: /outer\[1\]\.inner/,
+    });
+    output.emit(0, ['b']);
+    output.flush();
+    assert.deepEqual(takeFrames(reader), ['default: a b']);
+    assert.equal(output.emitted, 2);
+  });
+
+  it('O3: a tuple above the limit throws, and the rest goes on', () => {
+    const { output, drain, frames } = anOutput({ tupleBytesMax: 100_000 });
+    output.emit(0, ['a']);
+    assert.throws(() => output.emit(0, ['x'.repeat(100_001)]), {
+      code: 'TUPLE_TOO_LARGE',
+      message: /stream 'default' of 'words' takes more than 100000 bytes/,
+    });
+    output.emit(0, ['b']);
+    output.flush();
+    drain();
+    assert.deepEqual(frames, ['default: a', 'default: b']);
+    assert.equal(output.emitted, 2);
+  });
+
+  it('O3: the limit counts all of a tuple, to the byte', () => {
+    const { output, drain, sizes } = anOutput({ tupleBytesMax: 50_000 });
+    let length = 50_000;
+    const fits = (): boolean => {
+      try {
+        output.emit(0, ['x'.repeat(length)]);
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    while (!fits()) length -= 1;
+    drain();
+    // The rest of the set are its stream, its source, and the length of all.
+    const overhead = headerOf('words').bytes.length + 1 + 3 + 2;
+    assert.equal(sizes.at(-1), 50_000 + overhead);
+  });
+
+  it('O3: one that is larger than a set, not than a frame, goes through the ring', () => {
+    const { output, drain, frames, sizes, largeSets } = anOutput();
+    output.emit(0, ['a']);
+    output.emit(0, ['x'.repeat(100_000)]);
+    output.emit(0, ['b']);
+    output.flush();
+    drain();
+    assert.deepEqual(frames, ['default: a', `default: ${'x'.repeat(100_000)}`, 'default: b']);
+    assert.ok((sizes[1] ?? 0) < 100_100);
+    assert.equal(largeSets.length, 0);
+  });
+
+  it('O3: R15: one that is larger than a frame goes by message, with a marker in its place', () => {
+    const { output, drain, frames, largeSets } = anOutput();
+    const text = 'é'.repeat(100_000);
+    output.emit(0, ['a']);
+    output.emit(1, [text]);
+    output.emit(1, ['b']);
+    output.flush();
+    drain();
+    assert.deepEqual(frames, ['default: a', `marker ${LARGE_SET_MARKER}`, 'late: b']);
+    assert.deepEqual(largeSets.map(setText), [`late: ${text}`]);
+  });
+
+  it('O4: R5: waits inside emit when the ring is full, and goes on where it was', () => {
+    const { output, drain, frames, waits } = anOutput({ ringBytes: 64 * 1024 });
+    const words = Array.from({ length: 30_000 }, (_, index) => `${index}`);
+    for (const word of words) output.emit(0, [word]);
+    output.end();
+    drain();
+    assert.ok(waits.length > 5);
+    assert.equal(frames.pop(), 'marker 2');
+    assert.deepEqual(
+      frames.flatMap((frame) => frame.split(' ').slice(1)),
+      words,
+    );
+  });
+
+  it('says by hasRoom whether emit would wait', () => {
+    const { output, waits, drain } = anOutput({ ringBytes: 64 * 1024 });
+    while (output.hasRoom) {
+      output.emit(0, ['x'.repeat(1_000)]);
+      output.flush();
+    }
+    assert.equal(waits.length, 0);
+    output.emit(0, ['one more']);
+    assert.equal(waits.length, 1);
+    drain();
+  });
+});
