@@ -2,7 +2,7 @@
   The job that every engine in bench/ runs: words by a fixed generator, grouped by word, counted.
 
   Arguments: bolt (count | transport), tasks of each component, words per second of each spout (0 = as
-  many as it can), folder for the samples.
+  many as it can), folder for the samples, distinct words (450,000 unless given).
 
   Each bolt task appends a line to its file of samples every SAMPLE_MS: the machine's monotonic clock,
   and how many words it has executed; the runner takes rates from these.
@@ -28,16 +28,22 @@ class Words extends Spout.of({ default: fields<{ word: string; at: number }>()('
 }
 
 class PlainWords extends Spout.of({ default: ['word'] }) {
+  readonly #count: number;
   #words: readonly string[] = [];
   #random = new WordRandom(SPOUT_SEED);
 
+  constructor(count: number) {
+    super();
+    this.#count = count;
+  }
+
   override open(context: TopologyContext): void {
-    this.#words = wordList(WORDS);
+    this.#words = wordList(this.#count);
     this.#random = new WordRandom(SPOUT_SEED + context.taskIndex);
   }
 
   override nextTuple(): void {
-    this.emit([this.#words[this.#random.below(WORDS)] as string]);
+    this.emit([this.#words[this.#random.below(this.#count)] as string]);
   }
 }
 
@@ -139,14 +145,14 @@ class Latency extends MeasuredBolt {
 
 export default topology(
   'bench',
-  (builder, [bolt = 'count', tasks = '1', rate = '0', folder = '.']) => {
+  (builder, [bolt = 'count', tasks = '1', rate = '0', folder = '.', distinct = '']) => {
     const options = { parallelism: Number(tasks) };
     if (Number(rate) > 0) {
       const paced = builder.setSpout('words', () => new PacedWords(Number(rate)), options);
       builder.setBolt('bolt', () => new Latency(folder), options).fieldsGrouping(paced, 'word');
       return;
     }
-    const words = builder.setSpout('words', () => new PlainWords(), options);
+    const words = builder.setSpout('words', () => new PlainWords(Number(distinct) || WORDS), options);
     const make = (): MeasuredBolt => (bolt === 'count' ? new Count(folder) : new Transport(folder));
     builder.setBolt('bolt', make, options).fieldsGrouping(words, 'word');
   },

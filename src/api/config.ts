@@ -2,7 +2,12 @@ import type { ConfigMap } from '../model/logical-topology.ts';
 import type { SettingKey, SettingValue } from '../model/settings.ts';
 
 /** What the value of a setting may be written as; inside, settings are text. */
-export type ConfigValue = string | number | boolean | Readonly<Record<string, number>>;
+export type ConfigValue =
+  | string
+  | number
+  | boolean
+  | readonly string[]
+  | Readonly<Record<string, number>>;
 
 type Written<Value> =
   Value extends ReadonlyMap<string, number> ? Readonly<Record<string, number>> : Value;
@@ -38,7 +43,13 @@ export function toConfigMap(input: ConfigInput): ConfigMap {
 
 function toText(value: ConfigValue): string {
   if (typeof value !== 'object') return String(value);
+  if (isList(value)) return value.join(',');
   return Object.entries(value)
     .map(([component, amount]) => `${component}:${amount}`)
     .join(',');
+}
+
+/** What `Array.isArray` says, which the compiler does not know of read-only arrays. */
+function isList(value: object): value is readonly string[] {
+  return Array.isArray(value);
 }

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { messageOf, userError } from './errors.ts';
 
-/** What the executor tells every process of a container. */
+/** What the executor tells every process of a container, besides the token. */
 export const COMMON_FLAGS = [
   'topology-name',
   'topology-id',
@@ -51,6 +51,17 @@ export class CommandLine<Flag extends string> {
     if (value >= min && value <= max) return value;
     throw wrong(`--${flag}: expected a whole number from ${min} to ${max}, got '${text}'`);
   }
+}
+
+/**
+ * The topology's secret. It comes in the environment, where other users cannot see it.
+ *
+ * @throws EngineError INVALID_ARGUMENT when it is missing or empty.
+ */
+export function tokenFromEnvironment(environment: NodeJS.ProcessEnv = process.env): string {
+  const token = environment['HERON_TOKEN'];
+  if (token === undefined || token === '') throw wrong('HERON_TOKEN is missing');
+  return token;
 }
 
 function wrong(what: string) {

@@ -2,3 +2,9 @@
 export function isoTime(wallMs: number): string {
   return new Date(wallMs).toISOString();
 }
+
+/** The other direction, also for what other programs wrote; undefined when it is no moment. */
+export function parseIsoTime(text: string): number | undefined {
+  const wallMs = Date.parse(text);
+  return Number.isNaN(wallMs) ? undefined : wallMs;
+}

@@ -7,7 +7,7 @@ export interface AdvisedErrorOptions extends EngineErrorOptions {
   readonly details?: readonly string[];
 }
 
-/** An error of a command, with the next step where the general one of its code would say too little. */
+/** An error of a command with a next step of its own, where that of its code says too little. */
 export class AdvisedError extends EngineError {
   readonly next: string;
   readonly details: readonly string[];

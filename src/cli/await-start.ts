@@ -6,14 +6,15 @@ import type { CommandContext } from './command-context.ts';
 import { placeText } from './place.ts';
 import { decideStart, type StartDecision } from './start-decision.ts';
 import { clearAway, type LaunchedTopology } from './submission.ts';
+import { confirmSubmit } from './unconfirmed-submit.ts';
 import { TopologyWatch } from './topology-watch.ts';
 
 /** Executors report to their scheduler by a file, which nobody announces. */
 const EXECUTOR_LOOK_MS = 250;
 
 /**
- * Waits until a launched topology runs, or has already completed. When it cannot, or takes too long, it
- * is cleared away; its logs are kept.
+ * Waits until a launched topology runs, or has already completed. When it cannot, or takes too
+ * long, it is cleared away; its logs are kept.
  *
  * @throws EngineError TOPOLOGY_FAILED, PROCESS_FAILED, START_TIMEOUT, or TOPOLOGY_NOT_FOUND when it
  *   was killed meanwhile.
@@ -29,10 +30,13 @@ export async function awaitStart(
   switch (outcome.kind) {
     case 'running':
     case 'completed':
+      await confirmSubmit(cluster.stateManager, topology.name);
       return outcome.kind;
     case 'gone':
       throw goneError(launched);
-    default:
+    case 'failed':
+    case 'interrupted':
+    case 'late':
       await clearAway(target, scheduler, cluster, context, { keepLogs: true });
       throw startError(outcome, launched, timeoutSeconds, cluster.logs.keptPath(topology.id));
   }

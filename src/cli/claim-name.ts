@@ -1,18 +1,21 @@
+import { hasCode } from '../base/errors.ts';
 import type { TopologyName } from '../base/ids.ts';
+import type { RepairOutcome, Scheduler, SchedulerTarget } from '../scheduler/scheduler.ts';
 import { paths } from '../state-manager/paths.ts';
 import { AdvisedError } from './advised-error.ts';
 import { type Cluster, targetOf } from './cluster.ts';
 import type { CommandContext } from './command-context.ts';
 import { type Place, placeText } from './place.ts';
 import { placeOf, readTopologyRecord, type TopologyRecord } from './topology-record.ts';
+import { unconfirmedSubmit } from './unconfirmed-submit.ts';
 import { watchUntil } from './watch-until.ts';
 
 /** A completed topology is being taken down by its scheduler, which has this long in all. */
 const TAKE_DOWN_LIMIT_MS = 60_000;
 
 /**
- * Makes sure that a name is free. To be called under the command lock: then everything that no
- * scheduler stands behind is what a dead command left, and is cleared away first.
+ * Makes sure that a name is free. To be called under the command lock: then what no scheduler
+ * stands behind, or no submit has confirmed, is what a dead command left, and is cleared away.
  *
  * @throws EngineError TOPOLOGY_EXISTS when the name belongs to a topology that lives.
  */
@@ -26,15 +29,29 @@ export async function claimName(
   const record = await readTopologyRecord(stateManager, name);
   const owner = placeOf(record, place, context.currentUser);
   const target = targetOf(owner, name);
-  const outcome = await scheduler.repair(target);
+  const submit = await unconfirmedSubmit(stateManager, name);
+  const outcome = submit === 'dead' ? 'unconfirmed' : await repaired(scheduler, target);
   if (outcome === 'alive' || outcome === 'restarted') {
     const isGoing = record.topology !== undefined && record.completion !== undefined;
     if (!isGoing || !(await isTakenDown(name, cluster, context))) throw exists(record, owner);
-  } else if (record.hasNodes && outcome === 'absent') {
+  } else if (outcome === 'unconfirmed' || (record.hasNodes && outcome !== 'ended')) {
     context.output.say(`clearing away what an interrupted command left of ${name}`);
     await scheduler.kill(target);
   }
   await cluster.archives(target).clear();
+}
+
+/** A launch record that cannot be read helps nobody: what it was about is wreckage. */
+async function repaired(
+  scheduler: Scheduler,
+  target: SchedulerTarget,
+): Promise<RepairOutcome | 'damaged'> {
+  try {
+    return await scheduler.repair(target);
+  } catch (error) {
+    if (hasCode(error, 'STATE_CORRUPTED')) return 'damaged';
+    throw error;
+  }
 }
 
 function isTakenDown(

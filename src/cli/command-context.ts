@@ -22,8 +22,8 @@ export interface CommandContext {
 
 /** What a command has to say at its end. */
 export interface CommandResult {
-  /** The one value that --json prints; its shape is documented in docs/cli.md. */
-  readonly json: object;
+  /** The one value that --json prints (docs/cli.md); undefined when all has been printed. */
+  readonly json: object | undefined;
   /** For people; empty when everything has been said. */
   readonly text: string;
   readonly exitCode?: CliExitCode;

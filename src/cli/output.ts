@@ -47,6 +47,18 @@ export class Output {
     this.#stdout.write(`${JSON.stringify(value)}\n`);
   }
 
+  /** Shows on a terminal that there is something to wait for. */
+  async whileWaiting<Result>(text: string, work: () => Promise<Result>): Promise<Result> {
+    if (!this.isTerminal || this.isJson) return work();
+    const { default: createSpinner } = await import('yocto-spinner');
+    const spinner = createSpinner({ text, stream: this.#stdout, handleSignals: false }).start();
+    try {
+      return await work();
+    } finally {
+      spinner.stop();
+    }
+  }
+
   /** Colour where there is a terminal that wants it, else the bare text. */
   style(style: Style, text: string): string {
     return styleText(style, text, { stream: this.#stdout });

@@ -1,4 +1,6 @@
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { userError } from '../base/errors.ts';
+import { didYouMean } from '../model/nearest.ts';
 import type { CommandContext, CommandResult } from './command-context.ts';
 
 /*
@@ -8,6 +10,7 @@ import type { CommandContext, CommandResult } from './command-context.ts';
 
 const PLACE = 'cluster/role/env; role and env may be left out';
 const TOPOLOGY = "the topology's name";
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 const TIMEOUT_SECONDS_DEFAULT = 60;
 const TIMEOUT_SECONDS_MAX = 86_400;
 
@@ -25,11 +28,13 @@ export type Perform = (
 export function createProgram(perform: Perform): Command {
   const program = new Command('heron')
     .description('Runs topologies of spouts and bolts on a scheduler that you already have.')
-    .helpCommand('help [command]', 'show how a command is written')
+    .helpCommand(false)
     .showHelpAfterError("('heron help' lists the commands)");
   addStarting(program, perform);
   addEnding(program, perform);
+  addChanging(program, perform);
   addLooking(program, perform);
+  addHelp(program, perform);
   return program;
 }
 
@@ -68,6 +73,25 @@ function addEnding(program: Command, perform: Perform): void {
     );
 }
 
+function addChanging(program: Command, perform: Perform): void {
+  const descriptions = {
+    activate: 'let the spouts of a topology emit again',
+    deactivate: 'let the spouts of a topology rest',
+  };
+  for (const command of ['activate', 'deactivate'] as const) {
+    common(program.command(command))
+      .description(descriptions[command])
+      .argument('<place>', PLACE)
+      .argument('<topology>', TOPOLOGY)
+      .action((place, name, options) =>
+        perform(options, async (context) => {
+          const { setState } = await import('./commands/set-state.ts');
+          return setState(command, { place, name }, context);
+        }),
+      );
+  }
+}
+
 function addLooking(program: Command, perform: Perform): void {
   common(program.command('list'))
     .description('show the topologies of a place')
@@ -88,12 +112,50 @@ function addLooking(program: Command, perform: Perform): void {
         return status({ place, name }, context);
       }),
     );
+  addLogs(program, perform);
   common(program.command('version'))
     .description('show the version of the engine')
     .action((options) =>
       perform(options, async () => {
         const { version } = await import('./commands/version.ts');
         return version();
+      }),
+    );
+}
+
+/** Commander's own knows no --json. */
+function addHelp(program: Command, perform: Perform): void {
+  common(program.command('help'))
+    .description('show how a command is written')
+    .argument('[command]', 'all of them unless given')
+    .action((name, options) =>
+      perform(options, async () => {
+        const known = program.commands.map((command) => command.name());
+        const command = name === undefined ? program : program.commands[known.indexOf(name)];
+        if (command === undefined) {
+          const text = `there is no command '${name}'${didYouMean(name ?? '', known)}`;
+          throw userError('INVALID_ARGUMENT', text);
+        }
+        const help = command.helpInformation().trimEnd();
+        return { json: { help }, text: help };
+      }),
+    );
+}
+
+function addLogs(program: Command, perform: Perform): void {
+  common(program.command('logs'))
+    .description('print the log lines of all containers in the order of time')
+    .argument('<place>', PLACE)
+    .argument('<topology>', TOPOLOGY)
+    .option('-f, --follow', 'go on with the lines that come, until the topology is gone')
+    .option('--component <name>', 'only instances of this component')
+    .addOption(new Option('--container <number>', 'only this container').argParser(parseContainer))
+    .addOption(new Option('--level <level>', 'only lines of this level or above').choices(LEVELS))
+    .action((place, name, options) =>
+      perform(options, async (context) => {
+        const { logs } = await import('./commands/logs.ts');
+        const { follow = false, component, container, level } = options;
+        return logs({ place, name, follow, component, container, level }, context);
       }),
     );
 }
@@ -109,7 +171,10 @@ function withConfig(command: ReturnType<typeof common>) {
     .argument('<place>', PLACE)
     .argument('<file>', 'the TypeScript module whose topology is to run')
     .argument('<topology>', `${TOPOLOGY}, which wins over the one in the module`)
-    .argument('[args...]', "arguments of the module's build function; after -- they may begin with -")
+    .argument(
+      '[args...]',
+      "arguments of the module's build function; after -- they may begin with -",
+    )
     .addOption(
       new Option('--config-property <key=value>', 'set a setting of the topology; may be repeated')
         .argParser(addProperty)
@@ -129,6 +194,11 @@ function addProperty(
   const at = text.indexOf('=');
   if (at <= 0) throw new InvalidArgumentError('It is written key=value.');
   return new Map([...earlier, [text.slice(0, at), text.slice(at + 1)]]);
+}
+
+function parseContainer(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('The number of a container is expected.');
 }
 
 function parseSeconds(text: string): number {

@@ -1,5 +1,5 @@
 import { isoTime } from '../base/iso-time.ts';
-import type { TopologyId } from '../base/ids.ts';
+import type { TopologyId, TopologyName } from '../base/ids.ts';
 import type { Completion } from '../model/completion.ts';
 import { type ContainerReport, parseContainerReport } from '../model/container-report.ts';
 import type { PhysicalPlan } from '../model/physical-plan.ts';
@@ -12,6 +12,7 @@ import { ensureScheduler } from './ensure-scheduler.ts';
 import type { Place } from './place.ts';
 import { readTopologyRecord, type TopologyRecord } from './topology-record.ts';
 import { type ShownState, topologyState } from './topology-state.ts';
+import { confirmSubmit, unconfirmedSubmit } from './unconfirmed-submit.ts';
 
 /** One topology as `status` and `list` see it. */
 export interface TopologyStatus {
@@ -27,6 +28,7 @@ export interface TopologyStatus {
 }
 
 const MS_PER_SECOND = 1000;
+const KNOWN_TO_RUN: ReadonlySet<ShownState> = new Set(['RUNNING', 'PAUSED', 'COMPLETED']);
 
 /** Helps a dead scheduler first. `place` is the topology's own. */
 export async function readStatus(
@@ -49,18 +51,20 @@ export async function readStatus(
   const { schedulerPid } = await cluster.scheduler.describe({ ...place, topologyName: name });
   const id = topology?.id ?? completion?.topologyId;
   const sinceSeconds = execution?.submittedAtSeconds;
+  const state = topologyState({
+    id,
+    packingPlan,
+    physicalPlan,
+    reports,
+    completion,
+    isDamaged: current.damage.length > 0,
+    scheduler,
+  });
+  if (KNOWN_TO_RUN.has(state)) await confirmIfDead(cluster.stateManager, name);
   return {
     record: current,
     id,
-    state: topologyState({
-      id,
-      packingPlan,
-      physicalPlan,
-      reports,
-      completion,
-      isDamaged: current.damage.length > 0,
-      scheduler,
-    }),
+    state,
     sinceMs: completion?.completedAtMs ?? (sinceSeconds && sinceSeconds * MS_PER_SECOND),
     physicalPlan,
     reports,
@@ -72,6 +76,12 @@ export async function readStatus(
 /** The form in which all JSON answers give a moment; null when it is not known. */
 export function isoOrNull(wallMs: number | undefined): string | null {
   return wallMs === undefined ? null : isoTime(wallMs);
+}
+
+/** Whoever sees this status knows that the topology runs, whatever became of its submit. */
+async function confirmIfDead(stateManager: StateManager, name: TopologyName): Promise<void> {
+  const submit = await unconfirmedSubmit(stateManager, name);
+  if (submit === 'dead') await confirmSubmit(stateManager, name);
 }
 
 async function readPhysicalPlan(

@@ -52,8 +52,9 @@ export async function runCommandLine(options: CommandLineOptions): Promise<CliEx
 }
 
 function show({ json, text }: CommandResult, output: Output): void {
-  if (output.isJson) output.json(json);
-  else if (text !== '') output.say(text);
+  if (output.isJson) {
+    if (json !== undefined) output.json(json);
+  } else if (text !== '') output.say(text);
 }
 
 function fail(error: unknown, output: Output, isVerbose: boolean): CliExitCode {
@@ -72,7 +73,10 @@ function fail(error: unknown, output: Output, isVerbose: boolean): CliExitCode {
 /** Commander has already said it to people, or has shown help that was asked for. */
 function failUsage({ exitCode, message }: CommanderError, output: Output): CliExitCode {
   if (exitCode === 0) return CLI_EXIT.ok;
-  const text = message.replace(/^error: /, '').replaceAll(/\s+/g, ' ').trim();
+  const text = message
+    .replace(/^error: /, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
   if (output.isJson) output.json({ error: errorReportOf(userError('INVALID_ARGUMENT', text)) });
   return CLI_EXIT.invocation;
 }

@@ -55,9 +55,7 @@ export function decideStart(facts: StartFacts): StartDecision {
 /** Those that say when their component is open; instances of other languages do not. */
 function instancesOf({ topology, packingPlan }: StartFacts): readonly string[] {
   const own = new Set(
-    topology.components
-      .filter(({ language }) => language === 'typescript')
-      .map(({ name }) => name),
+    topology.components.filter(({ language }) => language === 'typescript').map(({ name }) => name),
   );
   return packingPlan.containers.flatMap(({ id, instances }) =>
     instances

@@ -3,6 +3,7 @@ import type { ProcessExit, ProcessState } from '../model/container-report.ts';
 import type { Output } from './output.ts';
 import { placeText } from './place.ts';
 import { textTable } from './text-table.ts';
+import type { TopologyErrors } from './topology-errors.ts';
 import type { ShownState } from './topology-state.ts';
 
 /** What `status --json` prints. */
@@ -11,9 +12,11 @@ export interface ShownStatus {
   readonly id: string | null;
   readonly state: ShownState;
   readonly cluster: string;
-  readonly role: string;
-  readonly environ: string;
+  readonly role: string | null;
+  readonly environ: string | null;
   readonly since: string | null;
+  readonly submittedBy: string | null;
+  readonly engineVersion: string | null;
   readonly schedulerPid: number | null;
   readonly containers: readonly {
     readonly id: number;
@@ -21,6 +24,7 @@ export interface ShownStatus {
     readonly pid: number;
     readonly processes: readonly ShownProcess[];
   }[];
+  readonly errors: TopologyErrors;
   readonly completion: Completion | null;
   readonly damage: readonly string[];
   readonly logs: string;
@@ -31,6 +35,7 @@ export interface ShownProcess {
   readonly pid: number | null;
   readonly state: ProcessState;
   readonly restarts: number;
+  readonly startedAt: string | null;
   readonly lastExit: (ProcessExit & { readonly at: string | null }) | null;
 }
 
@@ -51,13 +56,14 @@ export function statusText(status: ShownStatus, output: Output): string {
     ...(completion === null ? [] : completionLines(completion)),
     ...(containers.length === 0 ? [] : ['', processTable(status, output)]),
     ...exitLines(status),
+    ...errorLines(status),
   ].join('\n');
 }
 
 function factLines(status: ShownStatus): readonly string[] {
-  const { id, since, schedulerPid, state, logs } = status;
+  const { id, since, cluster, role, environ, schedulerPid, state, logs } = status;
   const facts: readonly (readonly [string, string | number | null])[] = [
-    ['place', placeText(status)],
+    ['place', role === null || environ === null ? null : placeText({ cluster, role, environ })],
     ['id', id],
     [state === 'COMPLETED' ? 'completed' : 'since', since],
     ['scheduler', schedulerPid === null ? null : `pid ${schedulerPid}`],
@@ -109,6 +115,21 @@ function exitLines({ containers }: ShownStatus): readonly string[] {
   );
 }
 
+/** The newest of each kind; all of them are in --json. */
+const ERRORS_SHOWN_MAX = 5;
+
+function errorLines({ errors }: ShownStatus): readonly string[] {
+  const shown = [...errors.blocked, ...errors.exceptions.slice(0, ERRORS_SHOWN_MAX)];
+  return shown.flatMap(({ instance, count, lastAt, stack }) => {
+    const times = count === 1 ? '' : `, ${count} times`;
+    return [
+      '',
+      `${instance} at ${lastAt}${times}:`,
+      ...stack.split('\n').map((line) => `    ${line}`),
+    ];
+  });
+}
+
 function colourOf(state: ShownState) {
   switch (state) {
     case 'RUNNING':
@@ -117,7 +138,9 @@ function colourOf(state: ShownState) {
     case 'STARTING':
     case 'PAUSED':
       return 'yellow';
-    default:
+    case 'DEGRADED':
+    case 'HALF_DEAD':
+    case 'DAMAGED':
       return 'red';
   }
 }

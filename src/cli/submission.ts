@@ -1,4 +1,3 @@
-import { assertDefined } from '../base/assert.ts';
 import { messageOf } from '../base/errors.ts';
 import type { TopologyName } from '../base/ids.ts';
 import { randomHex } from '../base/random.ts';
@@ -18,6 +17,7 @@ import { type Cluster, targetOf } from './cluster.ts';
 import type { CommandContext } from './command-context.ts';
 import { withCommandLock } from './command-lock.ts';
 import type { Place } from './place.ts';
+import { confirmSubmit, noteSubmit } from './unconfirmed-submit.ts';
 import { openWorkFolder } from './work-folder.ts';
 
 /*
@@ -26,6 +26,7 @@ import { openWorkFolder } from './work-folder.ts';
     package     bundle the module, look at its topology in a process of its own, check everything
     pack        deal the tasks to containers
     claim       see that the name is free, and clear away what a dead command left under it
+    note        say that a submit of this name is on its way (unconfirmed-submit.ts)
     upload      put the archive where the containers fetch it
     records     token, topology, packing plan, execution state, in this order (Heron's)
     launch      hand it over to the scheduler
@@ -71,7 +72,7 @@ export async function launchTopology(
   const packed = packRoundRobin(topology);
   for (const warning of packed.warnings) output.warn(`warning: ${warning}`);
   context.afterStep('pack');
-  const hosts = new Settings(topology.config).get('heron.scheduler.local.hosts');
+  const hosts = new Settings(topology.config).get('heron.scheduler.local.hosts').split(',');
   const launched: LaunchedTopology = {
     place,
     target: targetOf(place, name),
@@ -103,6 +104,8 @@ async function store(
   await claimName(name, place, cluster, context);
   context.afterStep('claim');
   try {
+    await noteSubmit(stateManager, name);
+    context.afterStep('note');
     const archive = await cluster.archives(target).upload(topology.id, archivePath);
     context.afterStep('upload');
     const token = randomHex(context.random, TOKEN_BYTES);
@@ -135,6 +138,7 @@ export async function clearAway(
   try {
     await scheduler.kill(target, options);
     await cluster.archives(target).clear();
+    await confirmSubmit(cluster.stateManager, target.topologyName);
   } catch (error) {
     const what = `${target.topologyName} could not be cleared away: ${messageOf(error)}`;
     output.warn(`warning: ${what}; 'heron kill' tries it again`);
@@ -147,7 +151,7 @@ function executionStateOf(
   { clock, currentUser }: CommandContext,
 ) {
   return {
-    ...assertDefined(place, 'a submit has a place'),
+    ...place,
     topologyName: topology.name,
     topologyId: topology.id,
     submittedAtSeconds: Math.floor(clock.wallNow() / MS_PER_SECOND),

@@ -83,7 +83,9 @@ export function placeOf(
   written: WrittenPlace,
   currentUser: string,
 ): Place {
-  return execution ?? completePlace(written, currentUser);
+  if (execution === undefined) return completePlace(written, currentUser);
+  const { cluster, role, environ } = execution;
+  return { cluster, role, environ };
 }
 
 /** @throws EngineError TOPOLOGY_NOT_FOUND with what was probably meant. */

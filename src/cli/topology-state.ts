@@ -7,9 +7,12 @@ import type { RepairOutcome } from '../scheduler/scheduler.ts';
 import { expectedProcesses } from './start-decision.ts';
 
 /**
- * `STARTING`: not every process has come up yet. `RUNNING`, `PAUSED`: as its plan says, every process
- * is there. `DEGRADED`: it runs, but a process is missing. `COMPLETED`: its input has ended. `HALF_DEAD`:
- * a command died while it made or ended it; nothing of it works. `DAMAGED`: its records cannot be read.
+ * - `STARTING`: not every process has come up yet.
+ * - `RUNNING`, `PAUSED`: as its plan says, and every process is there.
+ * - `DEGRADED`: it runs, but a process is missing.
+ * - `COMPLETED`: its input has ended.
+ * - `HALF_DEAD`: a command died while it made or ended it; nothing of it works.
+ * - `DAMAGED`: its records cannot be read.
  */
 export const TOPOLOGY_STATES = [
   'STARTING',
@@ -30,7 +33,7 @@ export interface StateFacts {
   readonly reports: readonly ContainerReport[];
   readonly completion: Completion | undefined;
   readonly isDamaged: boolean;
-  /** Undefined while another command works on the topology, or when the scheduler cannot be helped. */
+  /** Undefined while another command works on it, or when the scheduler cannot be helped. */
   readonly scheduler: RepairOutcome | undefined;
 }
 

@@ -24,8 +24,8 @@ export interface TopologyWatchOptions {
 }
 
 /**
- * Follows one topology in the state tree. A node that cannot be read leaves what was known standing: the
- * next write makes it good.
+ * Follows one topology in the state tree. A node that cannot be read leaves what was known
+ * standing: the next write makes it good.
  */
 export class TopologyWatch implements Disposable {
   readonly #watches: readonly Watch[];

@@ -3,6 +3,7 @@ import { messageOf } from '../base/errors.ts';
 import { EXIT } from '../base/exit-codes.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
+import { retry } from '../base/retry.ts';
 import {
   type ContainerReport,
   encodeContainerReport,
@@ -14,7 +15,6 @@ import { paths } from '../state-manager/paths.ts';
 import type { StateManager, Watch } from '../state-manager/state-manager.ts';
 import { ReportPublisher } from '../supervision/report-publisher.ts';
 import { restartPolicyOf } from '../supervision/restart-policy.ts';
-import { retry } from '../supervision/retry.ts';
 import { childLimitMs } from '../supervision/shutdown-limits.ts';
 import { decodePackingPlan } from '../wire/packing-plan.ts';
 import { ContainerProcesses, type LaunchProcess } from './container-processes.ts';
@@ -88,6 +88,7 @@ export class Executor {
     await endLeftovers(args.workingDirectory, { clock, graceMs, logger });
     const lastReport = await retry(() => stateManager.read(this.#reportPath), {
       ...this.#options,
+      what: 'read the last report',
       limitMs: settings.get('heron.check.tmanager.location.interval.ms'),
     });
     this.#processes = this.#createProcesses(

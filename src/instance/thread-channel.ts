@@ -14,9 +14,13 @@ import type { InstanceIdentity } from './instance-identity.ts';
     gateway: plan ....................... once at registration, then at every change
     task:    started .................... the component is open
     task:    ended ...................... all input has ended and the end marker is in the ring
+    gateway: ended-before ............... in place of the first plan: see below
     gateway: stop ....................... orderly end: no further call of user code but close
     task:    stopped .................... close has returned, the rings are flushed
     gateway: (its connections are flushed and closed) done
+
+  A process that is started again after its task has ended hears `ended-before` and makes no
+  component: running the input again would count it twice.
 
   A task that cannot go on sends `failed` in place of any of its events and then only waits for
   `done`.
@@ -29,6 +33,7 @@ export type ToTask =
       readonly memory: SharedMemory;
     }
   | { readonly kind: 'plan'; readonly plan: PhysicalPlan }
+  | { readonly kind: 'ended-before' }
   /** A tuple set that is too large for the ring; its place is held by a marker frame (R15). */
   | { readonly kind: 'large-set'; readonly bytes: Uint8Array }
   /** Asks whether the event loop turns; the answer is a word in the task's status. */

@@ -228,9 +228,9 @@ export const SETTINGS = {
   ),
   'heron.logging.maximum.size.mb': megabytes(10, 'Size at which a log file is rotated.'),
   'heron.logging.maximum.files': count(5, 'Log files kept for each process.'),
-  'heron.scheduler.local.hosts': setting<readonly string[]>(
+  'heron.scheduler.local.hosts': setting(
     addresses,
-    ['127.0.0.1'],
+    '127.0.0.1',
     undefined,
     'Own addresses that the local scheduler gives to the containers in turn.',
   ),

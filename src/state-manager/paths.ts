@@ -27,6 +27,8 @@ export const paths = {
   epoch: (id: TopologyId) => `${OWN}/epochs/${id}`,
   /** Held by a command that changes what the topology is; ephemeral, text for people. */
   command: (name: TopologyName) => `${OWN}/commands/${name}`,
+  /** There from a submit's first write until somebody was told that the topology runs. JSON. */
+  submit: (name: TopologyName) => `${OWN}/submits/${name}`,
   /** Left behind by a topology whose input ended. JSON. */
   completedTopologies: `${OWN}/completed`,
   completed: (name: TopologyName) => `${OWN}/completed/${name}`,

@@ -164,6 +164,11 @@ export class DataPath {
     }
   }
 
+  /** Whether a local task has sent its last tuple. */
+  hasEnded(task: TaskId): boolean {
+    return this.#ends.hasLocal(task);
+  }
+
   /** A tuple set from a local instance. */
   handleInstanceSet(session: InstanceSession, packet: Packet): void {
     const { source } = this.#local(session.address.task);

@@ -22,6 +22,10 @@ export class EndMarkers {
     return true;
   }
 
+  hasLocal(task: TaskId): boolean {
+    return this.#local.has(task);
+  }
+
   addRemote(source: TaskId, destination: TaskId): void {
     const sources = this.#remoteByDestination.get(destination) ?? new Set();
     sources.add(source);

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { environmentError } from '../base/errors.ts';
-import type { InstanceId } from '../base/ids.ts';
+import type { InstanceId, TaskId } from '../base/ids.ts';
 import type { Logger } from '../base/logger.ts';
 import type { InstanceAddress } from '../model/physical-plan.ts';
 import { MessageHandlers } from '../net/message-handlers.ts';
@@ -42,6 +42,8 @@ export interface InstanceServerOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: InstanceEvents;
+  /** Whether a task has sent its last tuple, by this process of its instance or an earlier one. */
+  readonly hasEnded: (task: TaskId) => boolean;
 }
 
 /**
@@ -54,6 +56,8 @@ export interface InstanceServerOptions {
  *     older: only one process may have that id, and its executor has seen to it that the older one
  *     is dead.
  * S2. Nothing but a registration is heard from a connection without a session.
+ * S3. An instance that is started again after its task has ended is told so: it must not run its
+ *     input a second time.
  */
 export class InstanceServer {
   readonly handlers: MessageHandlers;
@@ -102,7 +106,7 @@ export class InstanceServer {
 
   #handleRegister(request: RegisterRequest, connection: PacketConnection): RegisterResponse {
     const claim = claimOf(request);
-    const { own, expected, clock, logger } = this.#options;
+    const { own, expected, clock, logger, instanceWindowBytes, hasEnded } = this.#options;
     const decision = decideRegistration(claim, own, expected);
     const instance = claim.instance.id;
     if (decision.kind === 'refuse') {
@@ -126,7 +130,10 @@ export class InstanceServer {
     return RegisterInstance.response.create({
       status: { status: StatusCode.OK },
       ...(this.#plan && { pplan: this.#plan }),
-      ...(!session.isForeign && { creditBytes: BigInt(this.#options.instanceWindowBytes) }),
+      ...(!session.isForeign && {
+        creditBytes: BigInt(instanceWindowBytes),
+        ended: hasEnded(session.address.task), // S3
+      }),
     });
   }
 

@@ -156,6 +156,7 @@ export class StreamManager {
         onLost: (session) => this.#path.instanceLost(session),
         onTupleSet: (session, packet) => this.#path.handleInstanceSet(session, packet),
       },
+      hasEnded: (task) => this.#path.hasEnded(task),
     });
   }
 

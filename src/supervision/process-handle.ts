@@ -14,7 +14,7 @@ export interface ProcessHandle {
   readonly pid: number | undefined;
   /** Settles once, when the process is gone; never rejects. */
   readonly ended: Promise<Ending>;
-  /** Settles when the process has said that it does its work; absent when it is not one to say so. */
+  /** Settles when the process has said that it does its work; absent when it never does. */
   readonly ready?: Promise<void>;
   /** SIGTERM asks the process; SIGKILL ends it and what it left in its process group. */
   signal(name: 'SIGTERM' | 'SIGKILL'): void;

@@ -1,16 +1,8 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { systemClock } from '../base/clock.ts';
-import { COMMON_FLAGS, CommandLine, PORT } from '../base/command-line.ts';
-import { userError } from '../base/errors.ts';
+import { COMMON_FLAGS, CommandLine, PORT, tokenFromEnvironment } from '../base/command-line.ts';
 import { topologyId, topologyName } from '../base/ids.ts';
-import { openLogger } from '../base/log-file.ts';
 import { runProcess } from '../base/process-main.ts';
-import { createSystemRandom } from '../base/random.ts';
-import { Settings } from '../model/settings.ts';
 import { tcpNetwork } from '../net/tcp-network.ts';
-import { createStateManager } from '../state-manager/create.ts';
-import { decodeTopology } from '../wire/topology.ts';
+import { openTopologyProcess } from '../process-start/topology-process.ts';
 import { TopologyMaster } from './topology-master.ts';
 
 /*
@@ -20,7 +12,6 @@ import { TopologyMaster } from './topology-master.ts';
 */
 
 const NAME = 'heron-tmanager';
-const MEBIBYTE = 1024 * 1024;
 const FLAGS = [
   ...COMMON_FLAGS,
   'server-port',
@@ -31,24 +22,14 @@ const FLAGS = [
 
 runProcess({ name: NAME }, async (context) => {
   const flags = new CommandLine(process.argv.slice(2), FLAGS);
-  const token = process.env['HERON_TOKEN'];
-  if (token === undefined || token === '') throw userError('INVALID_ARGUMENT', 'no HERON_TOKEN');
-  const definition = decodeTopology(await readFile(flags.text('definition-file')));
-  const settings = new Settings(definition.config);
-  context.setGrace(settings.get('heron.shutdown.grace.ms'));
-  const clock = systemClock;
-  const random = createSystemRandom();
-  const logger = openLogger({
-    file: join(flags.text('log-directory'), `${NAME}.log`),
-    level: 'info',
+  const token = tokenFromEnvironment();
+  const { settings, stateManager, clock, random, logger } = await openTopologyProcess(context, {
+    definitionFile: flags.text('definition-file'),
+    logDirectory: flags.text('log-directory'),
+    stateRoot: flags.text('state-root'),
+    logName: NAME,
     name: NAME,
-    clock,
-    maxBytes: settings.get('heron.logging.maximum.size.mb') * MEBIBYTE,
-    filesMax: settings.get('heron.logging.maximum.files'),
   });
-  context.logTo(logger);
-  const root = flags.text('state-root');
-  const stateManager = createStateManager({ kind: 'file', root, clock, random, logger });
   const master = new TopologyMaster({
     topologyName: topologyName(flags.text('topology-name')),
     topologyId: topologyId(flags.text('topology-id')),

@@ -4,6 +4,7 @@ import type { EngineError } from '../base/errors.ts';
 import type { Epoch, TopologyId, TopologyName } from '../base/ids.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
+import { retry } from '../base/retry.ts';
 import { ENGINE_VERSION } from '../base/version.ts';
 import { isForeignTopology } from '../model/foreign-topology.ts';
 import type { Settings } from '../model/settings.ts';
@@ -16,7 +17,6 @@ import { controlHandler } from './control-port.ts';
 import { type HttpHandler, type HttpServer, listenHttp } from './http-server.ts';
 import { LocationKeeper } from './location-keeper.ts';
 import { createMasterPublisher } from './master-publisher.ts';
-import { patiently } from './patiently.ts';
 import { expectedInstances } from './placement.ts';
 import { PlanKeeper } from './plan-keeper.ts';
 import { statsHandler } from './stats-port.ts';
@@ -95,9 +95,9 @@ export class TopologyMaster {
    */
   async start(): Promise<void> {
     const { stateManager, topologyName, topologyId } = this.#options;
-    const epoch = await this.#patiently('take an epoch', () => stateManager.nextEpoch(topologyId));
+    const epoch = await this.#retry('take an epoch', () => stateManager.nextEpoch(topologyId));
     this.#epoch = epoch;
-    const facts = await this.#patiently('read the topology', () =>
+    const facts = await this.#retry('read the topology', () =>
       readTopologyFacts(stateManager, topologyName, topologyId),
     );
     const plans: PlanKeeper = this.#createPlanKeeper(epoch, facts, (plan) =>
@@ -107,7 +107,7 @@ export class TopologyMaster {
     const peers = this.#createPeers(epoch, facts, plans, completion);
     await this.#listen(facts, plans, peers);
     await this.#claimLocation(epoch);
-    await this.#patiently('read the physical plan', () => plans.open());
+    await this.#retry('read the physical plan', () => plans.open());
     peers.open();
     this.#publishMetrics();
     this.#options.logger.info('the topology master serves', { epoch, ...this.ports });
@@ -240,9 +240,9 @@ export class TopologyMaster {
   }
 
   /** As long as a missing topology or state manager may take to appear. */
-  #patiently<Result>(what: string, attempt: () => Promise<Result>): Promise<Result> {
+  #retry<Result>(what: string, operation: () => Promise<Result>): Promise<Result> {
     const limitMs = this.#options.settings.get('heron.check.tmanager.location.interval.ms');
-    return patiently(attempt, { ...this.#options, what, limitMs });
+    return retry(operation, { ...this.#options, what, limitMs });
   }
 }
 

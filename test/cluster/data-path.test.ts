@@ -65,6 +65,19 @@ function assertValues(results: Results): void {
   assert.deepEqual(results['differences'], ['25 of 25', '25 of 25', '25 of 25']);
 }
 
+function assertRefusals(results: Results): void {
+  const refusals = [
+    'value.list[1]: a function cannot be sent',
+    'value: a symbol cannot be sent',
+    'value: half of a surrogate pair cannot be sent',
+    'value.when: an object of class Unknown cannot be sent',
+  ];
+  assert.deepEqual(
+    results['values'],
+    refusals.map((refusal) => `VALUE_NOT_SERIALIZABLE: ${refusal}`),
+  );
+}
+
 const CLAIMS: Readonly<Record<string, readonly (readonly [string, (results: Results) => void])[]>> =
   {
     order: [
@@ -76,6 +89,7 @@ const CLAIMS: Readonly<Record<string, readonly (readonly [string, (results: Resu
     values: [
       ['S21: an object that is changed after emit arrives as it was', assertMutations],
       ['O39: values of every type arrive exactly as they were', assertValues],
+      ['O39: a value without an exact form is refused with its place', assertRefusals],
     ],
   };
 
@@ -95,8 +109,8 @@ for (const { layout, config } of LAYOUTS) {
 }
 
 const LIMIT_BYTES = 65_536;
-/** Of a tuple with one value of bytes just below 64 KiB: key 9, tag and length 4, MessagePack 3. */
-const OVERHEAD_BYTES = 16;
+/** Of a tuple of one value just below 64 KiB: key 9, MessagePack 3, twice a tag and a length of 4. */
+const OVERHEAD_BYTES = 20;
 const MEBIBYTE = 1024 * 1024;
 
 test('O07: a tuple arrives whole or is refused at emit, and the rest goes on', async (t) => {

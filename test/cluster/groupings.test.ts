@@ -35,14 +35,21 @@ const ROWS: readonly Row[] = [
 ];
 
 const LAYOUTS = [
-  { layout: 'in one container', config: ONE_CONTAINER },
-  { layout: 'over three containers on three addresses (R17)', config: THREE_CONTAINERS },
+  { layout: 'in one container', config: ONE_CONTAINER, hosts: ['127.0.0.1'] },
+  {
+    layout: 'over three containers on three addresses (R17)',
+    config: THREE_CONTAINERS,
+    hosts: ['127.0.0.1', '127.0.0.2', '127.0.0.3'],
+  },
 ];
 
-for (const { layout, config } of LAYOUTS) {
+for (const { layout, config, hosts } of LAYOUTS) {
   test(`groupings ${layout} give exact results`, async (t) => {
     const cluster = await aCluster(t);
-    const result = await cluster.run('groupings', 'groupings', { config });
+    const run = cluster.run('groupings', 'groupings', { config });
+    const plan = await cluster.physicalPlan('groupings');
+    assert.deepEqual(plan.streamManagers.map(({ host }) => host).toSorted(), hosts);
+    const result = await run;
     const values = result as Readonly<Record<string, readonly unknown[]>>;
     for (const { name, components, expected } of ROWS) {
       await t.test(`${name} ${layout}`, () => {

@@ -13,9 +13,11 @@ import { silentLogger } from '../../src/base/logger.ts';
 import { createSystemRandom } from '../../src/base/random.ts';
 import type { Completion } from '../../src/model/completion.ts';
 import type { ProcessExit, ProcessState } from '../../src/model/container-report.ts';
+import type { PhysicalPlan } from '../../src/model/physical-plan.ts';
 import { createStateManager } from '../../src/state-manager/create.ts';
 import { paths } from '../../src/state-manager/paths.ts';
 import type { StateManager } from '../../src/state-manager/state-manager.ts';
+import { decodePhysicalPlan } from '../../src/wire/physical-plan.ts';
 import { COMPILE_CACHE } from './compile-cache.ts';
 import { eventually } from './eventually.ts';
 import {
@@ -39,10 +41,12 @@ import { temporaryFolder } from './temporary-folder.ts';
 const PLACE = 'local/tester/test';
 /** A start on a machine that is busy with other tests. */
 const START_SECONDS = 120;
+/** A topology that goes wrong should fail its test before the time is over. */
+const RESTARTS_MAX = { 'heron.executor.restart.attempts.max': 6 };
 /** For conditions on whole topologies: far above what they need, so that a slow machine passes. */
-export const PATIENTLY = { timeoutMs: 120_000 };
+export const PATIENTLY = { timeoutMs: 120_000, pauseMs: 25 };
 /** The last process of a topology, its scheduler, ends after everything else is gone. */
-const LAST_STEPS = { timeoutMs: 10_000 };
+const LAST_STEPS = { timeoutMs: 10_000, pauseMs: 25 };
 
 const TOPOLOGIES = join(import.meta.dirname, '../cluster/fixtures/topologies');
 
@@ -218,7 +222,7 @@ export class Cluster {
     this.#noteSockets();
     await eventually(async () => {
       const node = await this.stateManager.read(paths.topology(topologyName(name)));
-      assert.equal(node, undefined, `${name} is still there`);
+      assert.ok(node === undefined, `${name} is still there`);
     }, PATIENTLY);
     const { completion } = await this.status(name);
     assert.ok(completion !== null, `${name} is gone without a record of its completion`);
@@ -232,6 +236,15 @@ export class Cluster {
 
   async result(name: string): Promise<unknown> {
     return JSON.parse(await readFile(this.resultFile(name), 'utf8'));
+  }
+
+  /** Waits for the topology master to have made it. */
+  physicalPlan(name: string): Promise<PhysicalPlan> {
+    return eventually(async () => {
+      const bytes = await this.stateManager.read(paths.physicalPlan(topologyName(name)));
+      assert.ok(bytes !== undefined, `${name} has no physical plan`);
+      return decodePhysicalPlan(bytes);
+    }, PATIENTLY);
   }
 
   /** The processes of this cluster that are alive, its commands included (K1). */
@@ -298,7 +311,7 @@ export class Cluster {
   #startArguments(module: string, name: string, options: StartOptions): readonly string[] {
     const { args = [], config = {} } = options;
     const file = module.includes('/') ? module : topologyModule(module);
-    const settings = Object.entries(config).flatMap(([key, value]) => [
+    const settings = Object.entries({ ...RESTARTS_MAX, ...config }).flatMap(([key, value]) => [
       '--config-property',
       `${key}=${value}`,
     ]);

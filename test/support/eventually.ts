@@ -5,6 +5,8 @@ const PAUSE_MS = 5;
 export interface EventuallyOptions {
   /** How long the condition may take; far above what it needs, so that a slow machine passes. */
   readonly timeoutMs?: number;
+  /** How long to wait between two looks; longer where a look costs much. */
+  readonly pauseMs?: number;
 }
 
 /**
@@ -15,7 +17,7 @@ export interface EventuallyOptions {
  */
 export async function eventually<Result>(
   check: () => Result | Promise<Result>,
-  { timeoutMs = 10_000 }: EventuallyOptions = {},
+  { timeoutMs = 10_000, pauseMs = PAUSE_MS }: EventuallyOptions = {},
 ): Promise<Exclude<Result, false>> {
   const deadlineMs = systemClock.now() + timeoutMs;
   for (;;) {
@@ -24,7 +26,7 @@ export async function eventually<Result>(
     if (systemClock.now() >= deadlineMs) {
       throw new Error(`not so within ${timeoutMs} ms: ${outcome.why}`, { cause: outcome.cause });
     }
-    await delay(systemClock, PAUSE_MS);
+    await delay(systemClock, pauseMs);
   }
 }
 

@@ -30,6 +30,9 @@ export const linePlan = aPlanOf(
   ['sink', 1],
 );
 
+/** A call, what it flushes soon, and what the runner does then. */
+const TURN_ROUNDS = 3;
+
 /** The identity of one task of `linePlan`. */
 export function anIdentity(component: string, task: number) {
   const flags = {
@@ -143,17 +146,20 @@ export class TaskInTest {
 
   /** Lets everything run that needs no time, until it is done. */
   async drive<Result>(done: Promise<Result>): Promise<Result> {
-    let isDone = false;
-    const outcome = done.finally(() => {
-      isDone = true;
-    });
-    while (!isDone) await this.turn();
-    return outcome;
+    const life = { isOver: false };
+    const onOver = (): void => {
+      life.isOver = true;
+    };
+    done.then(onOver, onOver);
+    while (!life.isOver) await this.turn();
+    return done;
   }
 
-  /** One turn of the event loop, without time. */
+  /** Some turns of the event loop, without time. */
   async turn(): Promise<void> {
-    this.clock.runSoon();
-    await settled();
+    for (let round = 0; round < TURN_ROUNDS; round += 1) {
+      this.clock.runSoon();
+      await settled();
+    }
   }
 }

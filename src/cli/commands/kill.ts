@@ -1,6 +1,7 @@
 import { openCluster, targetOf } from '../cluster.ts';
 import type { CommandContext, CommandResult } from '../command-context.ts';
 import { withCommandLock } from '../command-lock.ts';
+import type { TopologyArguments } from '../find-topology.ts';
 import { isAt, parsePlace, placeText } from '../place.ts';
 import { lockOf } from '../submission.ts';
 import {
@@ -10,14 +11,13 @@ import {
   placeOf,
   readTopologyRecord,
 } from '../topology-record.ts';
-
-export interface KillArguments {
-  readonly place: string;
-  readonly name: string;
-}
+import { confirmSubmit, unconfirmedSubmit } from '../unconfirmed-submit.ts';
 
 /** Ends a topology, also one that other commands have left half made or half killed. */
-export async function kill(given: KillArguments, context: CommandContext): Promise<CommandResult> {
+export async function kill(
+  given: TopologyArguments,
+  context: CommandContext,
+): Promise<CommandResult> {
   const written = parsePlace(given.place);
   const name = parseTopologyName(given.name);
   await using cluster = openCluster(written.cluster, context);
@@ -29,11 +29,13 @@ export async function kill(given: KillArguments, context: CommandContext): Promi
     if (!isAt(place, written)) throw isElsewhere(name, place);
     const target = targetOf(place, name);
     const { schedulerPid } = await scheduler.describe(target);
-    const isThere = record.hasNodes || schedulerPid !== undefined;
+    const submit = await unconfirmedSubmit(stateManager, name);
+    const isThere = record.hasNodes || schedulerPid !== undefined || submit !== undefined;
     if (isThere) context.output.say(`killing ${name}`);
     // Also when nothing is known of it: files may be left of a command that died early.
     await scheduler.kill(target);
     await cluster.archives(target).clear();
+    await confirmSubmit(stateManager, name);
     if (!isThere) throw await notFound(stateManager, name, written);
     const wasHalfDead = schedulerPid === undefined;
     return {

@@ -74,7 +74,12 @@ async function finish(
     case 'completed': {
       const { stateManager } = cluster;
       const { clock } = context;
-      const watched = { stateManager, clock, path: paths.topology(name), limitMs: TAKE_DOWN_LIMIT_MS };
+      const watched = {
+        stateManager,
+        clock,
+        path: paths.topology(name),
+        limitMs: TAKE_DOWN_LIMIT_MS,
+      };
       if (await watchUntil(watched, (bytes) => bytes === undefined)) return end.completion;
       throw environmentError('PROCESS_LOST', `${name} has completed but is not taken down`);
     }

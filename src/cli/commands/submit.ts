@@ -5,6 +5,7 @@ import type { CommandContext, CommandResult } from '../command-context.ts';
 import { completePlace, parsePlace, placeText } from '../place.ts';
 import { launchTopology } from '../submission.ts';
 import { parseTopologyName } from '../topology-record.ts';
+import { confirmSubmit } from '../unconfirmed-submit.ts';
 
 export interface SubmitArguments {
   readonly place: string;
@@ -25,17 +26,22 @@ export async function submit(
   const place = completePlace(parsePlace(given.place), context.currentUser);
   const name = parseTopologyName(given.name);
   await using cluster = openCluster(place.cluster, context);
-  const launched = await launchTopology({ ...given, place, name }, cluster, context);
+  const launched = await context.output.whileWaiting(`packaging ${given.file}`, () =>
+    launchTopology({ ...given, place, name }, cluster, context),
+  );
   const { topology, target } = launched;
   const there = placeText(place);
   const base = { name, id: topology.id, ...place, logs: cluster.logs.runningPath(target) };
   if (!given.wait) {
+    await confirmSubmit(cluster.stateManager, name);
     return {
       json: { ...base, state: 'STARTING' },
       text: `${name} is launched; whether it runs says 'heron status ${there} ${name}'`,
     };
   }
-  const outcome = await awaitStart(launched, given.timeoutSeconds, cluster, context);
+  const outcome = await context.output.whileWaiting(`starting ${name}`, () =>
+    awaitStart(launched, given.timeoutSeconds, cluster, context),
+  );
   if (outcome === 'completed') {
     const logs = cluster.logs.keptPath(topology.id);
     return {

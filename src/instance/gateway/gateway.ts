@@ -94,6 +94,7 @@ export class Gateway {
         this.#inbound.connect(connection);
         this.#outbound.connect(connection, creditBytes);
       },
+      onEndedBefore: () => this.#handleEndedBefore(),
       onDisconnected: () => {
         this.#inbound.disconnect();
         this.#outbound.disconnect();
@@ -142,8 +143,11 @@ export class Gateway {
     switch (message.kind) {
       case 'loaded':
       case 'started':
-      case 'ended':
         logger.info(`the task has ${message.kind}`);
+        return;
+      case 'ended':
+        logger.info('the task has ended');
+        this.#inbound.end();
         return;
       case 'large-set':
         this.#outbound.handleLargeSet(message.bytes);
@@ -183,6 +187,14 @@ export class Gateway {
 
   #handlePlan(plan: PhysicalPlan): void {
     this.#options.send({ kind: 'plan', plan });
+  }
+
+  /** This process was started again after its task had ended: there is nothing left to do. */
+  #handleEndedBefore(): void {
+    this.#options.logger.info('the task had ended before this process was started');
+    this.#options.send({ kind: 'ended-before' });
+    this.#inbound.end();
+    this.#outbound.end();
   }
 
   #handleFailed(error: ErrorEnvelope): void {

@@ -29,6 +29,9 @@ export interface InboundOptions {
  *
  * V1. The socket is always read. What does not fit into the ring waits here; credits bound it.
  * V2. Sets keep their order, whichever way they take into the task's thread.
+ * V3. Once the task has ended it reads nothing more. What still comes, from an upstream task that
+ *     was started again and does not know better, is dropped and credited, so that its sender can
+ *     come to its end as well.
  */
 export class Inbound {
   readonly #options: InboundOptions;
@@ -41,6 +44,7 @@ export class Inbound {
   #consumed = 0;
   /** Bytes of earlier connections that the task has still to work off; they earn no credit. */
   #stale = 0;
+  #hasEnded = false;
   #setsReceived = 0;
   #bytesReceived = 0;
 
@@ -80,7 +84,15 @@ export class Inbound {
       this.#setsReceived += 1;
       this.#bytesReceived += set.length;
     }
-    if (this.#waiting.length > 0 || !this.#write(set)) this.#waiting.push(set);
+    if (this.#hasEnded) this.#dropAll();
+    else if (this.#waiting.length > 0 || !this.#write(set)) this.#waiting.push(set);
+  }
+
+  /** The task has read its last set (V3). */
+  end(): void {
+    this.pump();
+    this.#hasEnded = true;
+    this.#dropAll();
   }
 
   /** The task has read something: hands on what waits, and reports what was consumed. */
@@ -92,6 +104,15 @@ export class Inbound {
     const stale = Math.min(this.#stale, fresh);
     this.#stale -= stale;
     this.#consumed += fresh - stale;
+    this.#report();
+  }
+
+  /** What the task has not read counts as consumed. */
+  #dropAll(): void {
+    this.#waiting = [];
+    this.#consumed += this.#outstanding - this.#stale;
+    this.#outstanding = 0;
+    this.#stale = 0;
     this.#report();
   }
 

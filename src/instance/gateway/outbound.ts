@@ -67,6 +67,11 @@ export class Outbound {
     this.pump();
   }
 
+  /** An earlier process of this task has sent everything: only the end is left to be repeated (U4). */
+  end(): void {
+    this.#hasEnded = true;
+  }
+
   disconnect(): void {
     this.#connection = undefined;
   }

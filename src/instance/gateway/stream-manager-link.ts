@@ -36,6 +36,8 @@ export interface StreamManagerLinkOptions {
   readonly onPlan: (plan: PhysicalPlan) => void;
   /** `creditBytes` is undefined when the stream manager knows no credits (Heron's own). */
   readonly onConnected: (connection: PacketConnection, creditBytes: number | undefined) => void;
+  /** An earlier process of this instance has brought its task to the end. Before `onConnected`. */
+  readonly onEndedBefore: () => void;
   readonly onDisconnected: () => void;
   readonly onSet: (packet: Packet) => void;
 }
@@ -77,7 +79,7 @@ export class StreamManagerLink {
   }
 
   async #register(connection: PacketConnection): Promise<void> {
-    const { identity, token, creditBytes, hasEnded, onConnected, onPlan } = this.#options;
+    const { identity, token, creditBytes, hasEnded } = this.#options;
     const request = RegisterInstance.request.create({
       instance: instanceToMessage({
         id: identity.instance,
@@ -102,7 +104,9 @@ export class StreamManagerLink {
         retryable: true,
       });
     }
-    const { creditBytes: granted, pplan } = response;
+    const { onEndedBefore, onConnected, onPlan } = this.#options;
+    const { creditBytes: granted, ended, pplan } = response;
+    if (ended && !hasEnded()) onEndedBefore();
     // An absent field reads as zero.
     onConnected(connection, granted === 0n ? undefined : Number(granted));
     if (pplan !== undefined) onPlan(physicalPlanFromMessage(pplan));

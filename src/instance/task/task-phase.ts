@@ -8,7 +8,8 @@ import type { PhysicalPlan } from '../../model/physical-plan.ts';
   P2. `activate` and `deactivate` strictly alternate, and the first of them is only called when the
       state differs from the one in which the component began to run.
   P3. A plan that is older than the one at hand changes nothing.
-  P4. `stopping` is final.
+  P4. A task that had ended before this process was started makes no component, whatever comes.
+  P5. `stopping` is final.
 */
 
 export type TaskPhase =
@@ -16,12 +17,14 @@ export type TaskPhase =
   | { readonly at: 'opening'; readonly plan: PhysicalPlan }
   | { readonly at: 'running'; readonly plan: PhysicalPlan }
   | { readonly at: 'ended'; readonly plan: PhysicalPlan }
+  | { readonly at: 'ended-before' }
   | { readonly at: 'stopping' };
 
 export type TaskEvent =
   | { readonly kind: 'plan'; readonly plan: PhysicalPlan }
   | { readonly kind: 'opened' }
   | { readonly kind: 'ended' }
+  | { readonly kind: 'ended-before' }
   | { readonly kind: 'stop' };
 
 /** What the shell has to do after a step. */
@@ -45,10 +48,14 @@ export function advance(phase: TaskPhase, event: TaskEvent): TaskDecision {
     case 'ended':
       if (phase.at !== 'running') return { phase, step: 'none' };
       return { phase: { at: 'ended', plan: phase.plan }, step: 'none' };
+    case 'ended-before':
+      if (phase.at !== 'awaiting-plan') return { phase, step: 'none' };
+      return { phase: { at: 'ended-before' }, step: 'none' };
   }
 }
 
 function onPlan(phase: Exclude<TaskPhase, { at: 'stopping' }>, plan: PhysicalPlan): TaskDecision {
+  if (phase.at === 'ended-before') return { phase, step: 'none' };
   if (phase.at === 'awaiting-plan') return { phase: { at: 'opening', plan }, step: 'open' };
   if (plan.epoch < phase.plan.epoch) return { phase, step: 'none' };
   const isChanged = isActive(plan) !== isActive(phase.plan);

@@ -51,6 +51,9 @@ export class Task {
         this.#component?.handlePlan(new PlanIndex(message.plan));
         this.#step({ kind: 'plan', plan: message.plan });
         return;
+      case 'ended-before':
+        this.#step({ kind: 'ended-before' });
+        return;
       case 'large-set':
         this.#ports?.largeSets.put(message.bytes);
         return;

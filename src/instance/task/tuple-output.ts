@@ -46,13 +46,16 @@ export class TupleOutput {
   readonly #options: TupleOutputOptions;
   readonly #writer = new TupleSetWriter();
   readonly #setBytes: number;
+  readonly #twoSetsBytes: number;
   #openStream = -1;
   #unattended = true;
   #flushAsked = false;
 
   constructor(options: TupleOutputOptions) {
     this.#options = options;
-    this.#setBytes = Math.min(SET_BYTES_MAX, options.ring.payloadBytesMax);
+    const { payloadBytesMax } = options.ring;
+    this.#setBytes = Math.min(SET_BYTES_MAX, payloadBytesMax);
+    this.#twoSetsBytes = Math.min(2 * SET_BYTES_MAX, payloadBytesMax);
   }
 
   /**
@@ -63,12 +66,19 @@ export class TupleOutput {
     this.#unattended = !value;
   }
 
+  /** Whether a set's worth of tuples can be emitted without a wait; a little less in a small ring. */
   get hasRoom(): boolean {
-    return this.#openStream !== -1 || this.#options.ring.hasRoom(this.#setBytes);
+    const { ring } = this.#options;
+    if (this.#openStream === -1) return ring.hasRoom(this.#setBytes);
+    return this.#writer.tupleBytes < this.#setBytes / 2 || ring.hasRoom(this.#twoSetsBytes);
   }
 
-  /** Resolves to true when a set's worth of room is there, to false when nobody will make any. */
+  /**
+   * Flushes, and resolves to true when a set's worth of room is there, to false when nobody will
+   * make any.
+   */
   waitForRoom(): Promise<boolean> {
+    this.flush();
     return this.#options.ring.waitForRoom(this.#setBytes);
   }
 

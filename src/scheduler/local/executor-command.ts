@@ -39,10 +39,11 @@ export function executorCommand(
       `--working-directory=${folder}`,
     ],
     environment: {
+      // A cache that is set outside wins: it may be warm already.
+      NODE_COMPILE_CACHE: compileCacheFolder(args.dataRoot),
       ...process.env,
       ...topologyMark(args.topologyId),
       HERON_TOKEN: token,
-      NODE_COMPILE_CACHE: compileCacheFolder(args.dataRoot),
     },
     workingDirectory: folder,
     pidFolder: args.workingRoot,

@@ -100,14 +100,18 @@ export class LocalScheduler implements Scheduler {
 
   async repair(target: SchedulerTarget): Promise<RepairOutcome> {
     const folder = workingFolderOf(this.#options.dataRoot, target);
-    if (liveScheduler(folder) !== undefined) return 'alive';
     const record = await readLaunchRecord(folder);
+    const killRequest = record === undefined ? undefined : await readKillRequest(folder);
+    if (killRequest !== undefined) {
+      // Whoever asked may have died before the scheduler, if it still lives, heard of it.
+      await this.kill(target, killRequest);
+      return 'ended';
+    }
+    if (liveScheduler(folder) !== undefined) return 'alive';
     if (record === undefined) return 'absent';
     const topology = await this.#readTopology(target);
-    const killRequest = await readKillRequest(folder);
-    if (killRequest !== undefined || (await this.#hasCompleted(record))) {
-      const keepLogs = killRequest === undefined || killRequest.keepLogs === true;
-      await this.#tearDown(folder, { target, record, topology, keepLogs });
+    if (await this.#hasCompleted(record)) {
+      await this.#tearDown(folder, { target, record, topology, keepLogs: true });
       return 'ended';
     }
     const plan = await this.#options.stateManager.read(paths.packingPlan(target.topologyName));

@@ -1,8 +1,5 @@
-import { systemClock } from '../../base/clock.ts';
-import { openLogger } from '../../base/log-file.ts';
 import { runProcess } from '../../base/process-main.ts';
-import { createSystemRandom } from '../../base/random.ts';
-import { createStateManager } from '../../state-manager/create.ts';
+import { openSurroundings } from '../../process-start/surroundings.ts';
 import { schedulerLimitMs } from '../../supervision/shutdown-limits.ts';
 import { createUploader } from '../../uploader/create.ts';
 import { setUpContainer } from './container-setup.ts';
@@ -18,19 +15,14 @@ const LOG_FILES_MAX = 2;
 runProcess({ name: 'heron-scheduler' }, async (context) => {
   const args = parseSchedulerArguments(process.argv.slice(2));
   const folder = workingFolderAt(args.workingRoot);
-  const clock = systemClock;
-  const random = createSystemRandom();
-  const logger = openLogger({
-    file: folder.schedulerLog,
-    level: 'info',
+  const { clock, random, logger, stateManager } = openSurroundings(context, {
+    logFile: folder.schedulerLog,
     name: 'scheduler',
-    clock,
-    maxBytes: LOG_BYTES_MAX,
-    filesMax: LOG_FILES_MAX,
+    logBytesMax: LOG_BYTES_MAX,
+    logFilesMax: LOG_FILES_MAX,
+    stateRoot: args.stateRoot,
   });
-  context.logTo(logger);
-  const { stateRoot: root, topologyName, archive } = args;
-  const stateManager = createStateManager({ kind: 'file', root, clock, random, logger });
+  const { topologyName, archive } = args;
   const archives = createUploader({
     kind: 'file',
     folder: uploadsFolder(args.dataRoot, args),

@@ -5,13 +5,13 @@ import { type ContainerId, containerId } from '../../base/ids.ts';
 import type { Logger } from '../../base/logger.ts';
 import { ownIdentity } from '../../base/process-identity.ts';
 import type { Random } from '../../base/random.ts';
+import { retry } from '../../base/retry.ts';
 import { parseCompletion } from '../../model/completion.ts';
 import { Settings } from '../../model/settings.ts';
 import { paths } from '../../state-manager/paths.ts';
 import type { StateManager, Watch } from '../../state-manager/state-manager.ts';
 import { removePidFile, writePidFile } from '../../supervision/pid-file.ts';
 import { ReportPublisher } from '../../supervision/report-publisher.ts';
-import { retry } from '../../supervision/retry.ts';
 import type { Command } from '../../supervision/start-process.ts';
 import { SchedulerLocation } from '../../wire/messages.ts';
 import { decodePackingPlan } from '../../wire/packing-plan.ts';
@@ -192,6 +192,7 @@ export class TopologySupervisor {
     const { stateManager } = this.#options;
     const bytes = await retry(() => stateManager.read(path), {
       ...this.#options,
+      what: `read ${path}`,
       limitMs: STATE_LIMIT_MS,
     });
     if (bytes === undefined) throw environmentError('TOPOLOGY_NOT_FOUND', `${path} is not there`);

@@ -111,6 +111,13 @@ export declare type RegisterInstanceResponse = Message<"heron.proto.stmgr.Regist
    * @generated from field: optional int64 credit_bytes = 1000;
    */
   creditBytes: bigint;
+
+  /**
+   * An earlier process of the task has sent its end marker: its input must not be processed again.
+   *
+   * @generated from field: optional bool ended = 1001;
+   */
+  ended: boolean;
 };
 
 /**

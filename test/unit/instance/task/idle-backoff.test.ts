@@ -8,14 +8,14 @@ import { settled } from '../../../support/settled.ts';
 async function waits(backoff: IdleBackoff, clock: ManualClock, count: number): Promise<number[]> {
   const found: number[] = [];
   for (let index = 0; index < count; index += 1) {
-    let isOver = false;
-    void backoff.wait().then(() => {
-      isOver = true;
-    });
     const startedAt = clock.now();
+    const wait = { isOver: false };
+    void backoff.wait().then(() => {
+      wait.isOver = true;
+    });
     clock.runSoon();
     await settled();
-    while (!isOver) {
+    while (!wait.isOver) {
       clock.advance(1);
       await settled();
     }

@@ -193,15 +193,22 @@ describe('what a task emits', () => {
     );
   });
 
-  it('says by hasRoom whether emit would wait', () => {
-    const { output, waits, drain } = anOutput({ ringBytes: 64 * 1024 });
-    while (output.hasRoom) {
-      output.emit(0, ['x'.repeat(1_000)]);
-      output.flush();
-    }
-    assert.equal(waits.length, 0);
-    output.emit(0, ['one more']);
-    assert.equal(waits.length, 1);
-    drain();
-  });
+  for (const [how, flushes] of [
+    ['sets are flushed one by one', true],
+    ['a set is open', false],
+  ] as const) {
+    it(`says by hasRoom whether emit would wait, when ${how}`, async () => {
+      const { output, waits, drain, frames } = anOutput();
+      let emitted = 0;
+      for (; output.hasRoom; emitted += 1) {
+        output.emit(0, ['x'.repeat(1_000)]);
+        if (flushes) output.flush();
+      }
+      assert.equal(waits.length, 0);
+      const room = output.waitForRoom();
+      drain();
+      assert.equal(await room, true);
+      assert.equal(frames.join('').split('x'.repeat(1_000)).length - 1, emitted);
+    });
+  }
 });

@@ -1,9 +1,12 @@
-import { type Clock, delay } from '../base/clock.ts';
-import { EngineError, messageOf } from '../base/errors.ts';
-import type { Logger } from '../base/logger.ts';
+import { Backoff } from './backoff.ts';
+import { type Clock, delay } from './clock.ts';
+import { EngineError, messageOf } from './errors.ts';
+import type { Logger } from './logger.ts';
+import type { Random } from './random.ts';
 
-export interface PatienceOptions {
+export interface RetryOptions {
   readonly clock: Clock;
+  readonly random: Random;
   readonly logger: Logger;
   /** Completes "cannot …". */
   readonly what: string;
@@ -13,28 +16,29 @@ export interface PatienceOptions {
 
 /** The first pause is short because a neighbour that is just starting is the usual reason. */
 const PAUSE_MIN_MS = 100;
+/** Whoever waits is a process that is not up yet: it should see soon that the other one is. */
 const PAUSE_MAX_MS = 2_000;
 
 /**
- * Repeats what may succeed later, with growing pauses.
+ * Repeats an operation, with growing pauses, while its error says that it may succeed later.
  *
  * @throws the last error when the time is over, or the first one that is not retryable.
  */
-export async function patiently<Result>(
-  attempt: () => Promise<Result>,
-  { clock, logger, what, limitMs }: PatienceOptions,
+export async function retry<Result>(
+  operation: () => Promise<Result>,
+  { clock, random, logger, what, limitMs }: RetryOptions,
 ): Promise<Result> {
+  const backoff = new Backoff(random, PAUSE_MIN_MS, PAUSE_MAX_MS);
   const deadlineMs = clock.now() + limitMs;
-  let pauseMs = PAUSE_MIN_MS;
   for (;;) {
     try {
-      return await attempt();
+      return await operation();
     } catch (error) {
       const mayPass = error instanceof EngineError && error.retryable;
+      const pauseMs = backoff.next();
       if (!mayPass || clock.now() + pauseMs > deadlineMs) throw error;
       logger.warn(`cannot ${what}, trying again: ${messageOf(error)}`, { pauseMs });
+      await delay(clock, pauseMs);
     }
-    await delay(clock, pauseMs);
-    pauseMs = Math.min(pauseMs * 2, PAUSE_MAX_MS);
   }
 }

@@ -1,0 +1,92 @@
+import { environmentError, messageOf } from '../base/errors.ts';
+import type { TopologyId, TopologyName } from '../base/ids.ts';
+import { paths } from '../state-manager/paths.ts';
+import type { StateManager } from '../state-manager/state-manager.ts';
+import { QueryExceptions, TopologyMasterLocation, type ValueOf } from '../wire/messages.ts';
+
+/*
+  The two HTTP ports of a topology's master, as commands use them: control, which demands the
+  topology's token, and statistics, which anyone may read.
+*/
+
+/** A master answers in milliseconds; one that does not is not there. */
+const ANSWER_LIMIT_MS = 10_000;
+const TOKEN_HEADER = 'x-heron-token';
+
+export interface MasterPorts {
+  readonly host: string;
+  readonly controllerPort: number;
+  readonly statsPort: number;
+}
+
+/** Undefined while no master of this topology lives. */
+export async function findMaster(
+  stateManager: StateManager,
+  name: TopologyName,
+  id: TopologyId,
+): Promise<MasterPorts | undefined> {
+  const bytes = await stateManager.read(paths.topologyMaster(name));
+  return bytes === undefined ? undefined : masterIn(bytes, id);
+}
+
+/** What a location node says; undefined when it is about another topology. */
+export function masterIn(bytes: Uint8Array, id: TopologyId): MasterPorts | undefined {
+  const { topologyId, host, controllerPort, statsPort } = TopologyMasterLocation.decode(bytes);
+  return topologyId === id ? { host, controllerPort, statsPort } : undefined;
+}
+
+export interface StateCommand {
+  readonly command: 'activate' | 'deactivate';
+  readonly topologyId: TopologyId;
+  readonly token: string;
+}
+
+/**
+ * Resolves when the master has stored the new state.
+ *
+ * @throws EngineError TOPOLOGY_NOT_READY, NOT_AUTHORIZED, or CONNECTION_LOST when nobody answers.
+ */
+export async function commandState(
+  { host, controllerPort }: MasterPorts,
+  { command, topologyId, token }: StateCommand,
+): Promise<void> {
+  const query = new URLSearchParams({ topologyid: topologyId });
+  const url = `http://${bracketed(host)}:${controllerPort}/${command}?${query.toString()}`;
+  const response = await ask(url, { headers: { [TOKEN_HEADER]: token } });
+  const text = await response.text();
+  if (response.ok) return;
+  const refusal = `the topology master refused to ${command}: ${text}`;
+  if (response.status === 403) throw environmentError('NOT_AUTHORIZED', refusal);
+  throw environmentError('TOPOLOGY_NOT_READY', refusal, { retryable: true });
+}
+
+export type ReportedException = ValueOf<typeof QueryExceptions.response>['exceptions'][number];
+
+/** What user code threw in one component, as far as the master has been told and still knows. */
+export async function readExceptions(
+  { host, statsPort }: MasterPorts,
+  componentName: string,
+): Promise<readonly ReportedException[]> {
+  const body = QueryExceptions.request.encode(
+    QueryExceptions.request.create({ componentName, instances: [] }),
+  );
+  const url = `http://${bracketed(host)}:${statsPort}/exceptions`;
+  // A copy, because the library's bytes may lie in shared memory, which `fetch` does not take.
+  const response = await ask(url, { method: 'POST', body: new Uint8Array(body) });
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  return response.ok ? QueryExceptions.response.decode(bytes).exceptions : [];
+}
+
+async function ask(url: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, { ...init, signal: AbortSignal.timeout(ANSWER_LIMIT_MS) });
+  } catch (cause) {
+    const reason = cause instanceof Error && cause.cause !== undefined ? cause.cause : cause;
+    const text = `no answer from the topology master at ${url}: ${messageOf(reason)}`;
+    throw environmentError('CONNECTION_LOST', text, { retryable: true, cause });
+  }
+}
+
+function bracketed(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}

@@ -1,0 +1,46 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ProcessContext } from '../base/process-main.ts';
+import type { LogicalTopology } from '../model/logical-topology.ts';
+import { Settings } from '../model/settings.ts';
+import { decodeTopology } from '../wire/topology.ts';
+import { openSurroundings, type Surroundings } from './surroundings.ts';
+
+const BYTES_PER_MB = 1024 * 1024;
+
+export interface TopologyProcessOptions {
+  readonly definitionFile: string;
+  readonly logDirectory: string;
+  readonly stateRoot: string;
+  /** The log file's name, without its ending. */
+  readonly logName: string;
+  /** Who speaks in the log. */
+  readonly name: string;
+}
+
+/** A process of a container: it knows its topology's definition and settings from the start. */
+export interface TopologyProcess extends Surroundings {
+  /** The definition as it stands in the container's folder. */
+  readonly definition: Uint8Array;
+  readonly topology: LogicalTopology;
+  readonly settings: Settings;
+}
+
+/** @throws what reading the definition throws: without it there is no log to write to. */
+export async function openTopologyProcess(
+  context: ProcessContext,
+  { definitionFile, logDirectory, stateRoot, logName, name }: TopologyProcessOptions,
+): Promise<TopologyProcess> {
+  const definition = await readFile(definitionFile);
+  const topology = decodeTopology(definition);
+  const settings = new Settings(topology.config);
+  context.setGrace(settings.get('heron.shutdown.grace.ms'));
+  const surroundings = openSurroundings(context, {
+    logFile: join(logDirectory, `${logName}.log`),
+    name,
+    logBytesMax: settings.get('heron.logging.maximum.size.mb') * BYTES_PER_MB,
+    logFilesMax: settings.get('heron.logging.maximum.files'),
+    stateRoot,
+  });
+  return { ...surroundings, definition, topology, settings };
+}
