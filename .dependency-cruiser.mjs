@@ -7,7 +7,7 @@
 const FOUNDATION = ['base', 'model', 'metrics', 'ring', 'wire'];
 const SECOND = [...FOUNDATION, 'net', 'routing', 'packing'];
 const THIRD = ['state-manager', 'uploader', 'supervision', 'package', 'metrics-publisher'];
-const PROCESS = [...SECOND, ...THIRD, 'scheduler', 'api'];
+const PROCESS = [...SECOND, ...THIRD, 'process-start', 'scheduler', 'api'];
 
 const ALLOWED = {
   base: [],
@@ -26,8 +26,10 @@ const ALLOWED = {
   supervision: SECOND,
   'metrics-publisher': SECOND,
   package: [...SECOND, 'api'],
+  // What the processes' main files begin with.
+  'process-start': [...SECOND, 'state-manager'],
   // A scheduler places archives and supervises processes, so it stands above the rest of its layer.
-  scheduler: [...SECOND, ...THIRD],
+  scheduler: [...SECOND, ...THIRD, 'process-start'],
 
   instance: PROCESS,
   'stream-manager': PROCESS,

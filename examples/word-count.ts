@@ -1,7 +1,7 @@
 /*
-  Word count over real text. Files are read line by line, lines are split into words, words are counted
-  by the task that owns them, and when the input has ended the counts meet in one task, which writes
-  them to a file.
+  Word count over real text. Files are read line by line, lines are split into words, words are
+  counted by the task that owns them, and when the input has ended the counts meet in one task,
+  which writes them to a file.
 
       heron run local/$USER/dev examples/word-count.ts words counts.json README.md docs
 
@@ -35,7 +35,8 @@ class Lines extends Spout.of({ default: fields<{ line: string }>()('line') }) {
   override async open(context: TopologyContext): Promise<void> {
     context.registerMetric('files-done', this.#filesDone);
     const files = await textFilesBelow(this.#places);
-    this.#files = files.filter((_, n) => n % context.parallelism === context.taskIndex).toReversed();
+    const { parallelism, taskIndex } = context;
+    this.#files = files.filter((_, n) => n % parallelism === taskIndex).toReversed();
   }
 
   override nextTuple(): void | Promise<void> {

@@ -25,7 +25,8 @@ export class DemoProgress {
     if (done === undefined || words === undefined) return;
     const seconds = (performance.now() - this.#startedAt) / 1000;
     const rate = Math.round(words / seconds).toLocaleString('en');
-    const line = `${done} of ${this.#files} files, ${words.toLocaleString('en')} words, ${rate} words/s`;
+    const counted = `${done} of ${this.#files} files, ${words.toLocaleString('en')} words`;
+    const line = `${counted}, ${rate} words/s`;
     if (line === this.#last) return;
     this.#last = line;
     if (process.stdout.isTTY) process.stdout.write(`\r\u001b[K${line}`);
@@ -36,7 +37,9 @@ export class DemoProgress {
     if (process.stdout.isTTY && this.#last !== '') process.stdout.write('\n');
   }
 
-  /** Of one metric over all tasks of a component since the start; undefined while nobody answers. */
+  /**
+   * Of one metric over all tasks of a component since the start; undefined while nobody answers.
+   */
   async #sum(component: string, metric: string): Promise<number | undefined> {
     try {
       const location = TopologyMasterLocation.decode(await readFile(this.#locationFile));

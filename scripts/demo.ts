@@ -1,8 +1,8 @@
 /*
   npm run demo -- [file or folder ...]
 
-  Counts the words of real text (by default every Markdown and licence file below node_modules) with a
-  topology of real processes on this machine, and checks the result against a count of its own.
+  Counts the words of real text (by default every Markdown and licence file below node_modules) with
+  a topology of real processes on this machine, and checks the result against a count of its own.
 */
 
 import { spawn } from 'node:child_process';

@@ -1,11 +1,11 @@
 /*
   The job that every engine in bench/ runs: words by a fixed generator, grouped by word, counted.
 
-  Arguments: bolt (count | transport), tasks of each component, words per second of each spout (0 = as
-  many as it can), folder for the samples, distinct words (450,000 unless given).
+  Arguments: bolt (count | transport), tasks of each component, words per second of each spout (0 =
+  as many as it can), folder for the samples, distinct words (450,000 unless given).
 
-  Each bolt task appends a line to its file of samples every SAMPLE_MS: the machine's monotonic clock,
-  and how many words it has executed; the runner takes rates from these.
+  Each bolt task appends a line to its file of samples every SAMPLE_MS: the machine's monotonic
+  clock, and how many words it has executed; the runner takes rates from these.
 */
 
 import { createWriteStream, type WriteStream } from 'node:fs';
@@ -146,13 +146,14 @@ class Latency extends MeasuredBolt {
 export default topology(
   'bench',
   (builder, [bolt = 'count', tasks = '1', rate = '0', folder = '.', distinct = '']) => {
+    const wordCount = Number(distinct) || WORDS;
     const options = { parallelism: Number(tasks) };
     if (Number(rate) > 0) {
       const paced = builder.setSpout('words', () => new PacedWords(Number(rate)), options);
       builder.setBolt('bolt', () => new Latency(folder), options).fieldsGrouping(paced, 'word');
       return;
     }
-    const words = builder.setSpout('words', () => new PlainWords(Number(distinct) || WORDS), options);
+    const words = builder.setSpout('words', () => new PlainWords(wordCount), options);
     const make = (): MeasuredBolt => (bolt === 'count' ? new Count(folder) : new Transport(folder));
     builder.setBolt('bolt', make, options).fieldsGrouping(words, 'word');
   },

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
-/* What the processes of one topology use, and what the rest of the machine does meanwhile (Linux). */
+/* What a topology's processes use, and what the rest of the machine does meanwhile (Linux). */
 
 /** Clock ticks of /proc are hundredths of a second on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100;
@@ -48,13 +48,9 @@ export function raiseWeight(pids: readonly number[]): void {
 
 /** Busy seconds of all processors together since the machine was started. */
 export function busySeconds(): number {
-  const [, user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = readFileSync(
-    '/proc/stat',
-    'utf8',
-  )
-    .split('\n', 1)[0]!
-    .split(/\s+/)
-    .map(Number);
+  const [allProcessors = ''] = readFileSync('/proc/stat', 'utf8').split('\n', 1);
+  const ticks = allProcessors.split(/\s+/).map(Number);
+  const [, user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = ticks;
   return (user + nice + system + irq + softirq) / TICKS_PER_SECOND;
 }
 

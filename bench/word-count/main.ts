@@ -3,8 +3,9 @@
 
       npm run bench -- word-count [--runs 5] [--warm-up 15] [--measure 20] [--only A] [--json]
 
-  Cases are run in turn, so that what else the machine does hits all of them alike; figures are medians.
-  `othersCpu` says how many processors other programs used meanwhile: a run with much of it says little.
+  Cases are run in turn, so that what else the machine does hits all of them alike; figures are
+  medians. `othersCpu` says how many processors other programs used meanwhile: a run with much of it
+  says little.
 */
 
 import { parseArgs } from 'node:util';
@@ -37,9 +38,8 @@ for (let run = 1; run <= Number(values.runs); run += 1) {
     const result = await runCase(bench, window);
     runs.push(result);
     const rate = Math.round(result.wordsPerSecond);
-    console.error(
-      `run ${run}: ${bench.name} ${bench.bolt}: ${rate} words/s, others ${result.othersCpu.toFixed(2)} cpu`,
-    );
+    const others = result.othersCpu.toFixed(2);
+    console.error(`run ${run}: ${bench.name} ${bench.bolt}: ${rate} words/s, others ${others} cpu`);
   }
 }
 if (values.json) for (const [bench, runs] of results) console.log(JSON.stringify(row(bench, runs)));

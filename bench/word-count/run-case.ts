@@ -17,7 +17,9 @@ const FIRST_WORD_LIMIT_MS = 60_000;
 export interface CaseRun {
   readonly wordsPerSecond: number;
   readonly latency: Latency | undefined;
-  /** From the start of the submit command to the first sample with a word; samples are 0.25 s apart. */
+  /**
+   * From the start of the submit command to the first sample with a word; samples are 0.25 s apart.
+   */
   readonly submitToFirstWordSeconds: number;
   readonly cpuSecondsPerMillionWords: number;
   /** Processors that others used meanwhile, of all of this machine. */
@@ -67,7 +69,7 @@ async function measure(facts: {
   const after = { at: nowMicros(), busy: busySeconds(), use: processesOf(dataRoot) };
   await wait(1000); // The sample behind the end of the window.
   const seconds = (after.at - before.at) / 1e6;
-  const ownCpu = cpuSeconds(after.use) - cpuSeconds(before.use);
+  const ownCpu = allCpuSeconds(after.use) - allCpuSeconds(before.use);
   const rate = wordsPerSecond(samples, before.at, after.at);
   return {
     wordsPerSecond: rate,
@@ -89,7 +91,7 @@ async function firstWord(samples: string): Promise<number> {
   }
 }
 
-function cpuSeconds(use: readonly ProcessUse[]): number {
+function allCpuSeconds(use: readonly ProcessUse[]): number {
   return use.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
 }
 

@@ -1,4 +1,4 @@
-/* The words of the job that every engine in bench/ runs; the generator is the same in all languages. */
+/* The words of the job that every engine in bench/ runs; all languages generate the same. */
 
 const A = 1664525;
 const C = 1013904223;

@@ -1,4 +1,4 @@
-import { messageOf, userError } from '../base/errors.ts';
+import { messageOf, stackOf, userError } from '../base/errors.ts';
 import { type ComponentName, componentName, type TopologyName } from '../base/ids.ts';
 import type {
   BoltComponent,
@@ -162,7 +162,10 @@ function makeOnce(name: string, factory: ComponentFactory): AnyComponent {
     made = factory();
   } catch (cause) {
     const text = `the factory of component '${name}' failed: ${messageOf(cause)}`;
-    throw userError('COMPONENT_FAILED', text, cause);
+    const failed = userError('COMPONENT_FAILED', text, cause);
+    // The author's own stack is the answer to "where".
+    failed.stack = stackOf(cause);
+    throw failed;
   }
   if (kindOf(made) === undefined || typeof made === 'function') {
     throw userError(

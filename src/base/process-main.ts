@@ -16,13 +16,13 @@
       `process.exit`.
 */
 
-import { fstatSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { systemClock, type Timer } from './clock.ts';
 import { messageOf, stackOf } from './errors.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import { writeToStandardError } from './log-file.ts';
 import type { Logger } from './logger.ts';
+import { isPipe } from './pipe.ts';
 import { platformProblem } from './platform.ts';
 
 export type StopReason = 'SIGTERM' | 'SIGINT' | 'parent-ended' | 'stopped' | 'failed';
@@ -176,6 +176,7 @@ class ProcessLife implements ProcessContext {
     if (this.#phase === 'exiting') return;
     // This runs inside of that call: the stack behind it leads to the caller.
     const error = new Error(`process.exit(${code}) was called`);
+    // oxlint-disable-next-line typescript/unbound-method -- Its frames are left out, not called.
     Error.captureStackTrace(error, process.exit);
     this.#report(`${this.#name} ends because some code called process.exit(${code})`, { error });
     if (code === EXIT.ok) process.exitCode = EXIT.userCode;
@@ -185,14 +186,5 @@ class ProcessLife implements ProcessContext {
     this.#logger?.error(message, fields);
     const detail = fields['error'] === undefined ? '' : `\n${stackOf(fields['error'])}`;
     writeToStandardError(`${message}${detail}\n`);
-  }
-}
-
-function isPipe(descriptor: number): boolean {
-  try {
-    const status = fstatSync(descriptor);
-    return status.isFIFO() || status.isSocket();
-  } catch {
-    return false; // A closed descriptor has no other end.
   }
 }

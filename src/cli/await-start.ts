@@ -3,11 +3,12 @@ import type { ProcessExit } from '../model/container-report.ts';
 import { AdvisedError, Interrupted } from './advised-error.ts';
 import type { Cluster } from './cluster.ts';
 import type { CommandContext } from './command-context.ts';
+import { whileGuarded } from './guard-scheduler.ts';
 import { placeText } from './place.ts';
 import { decideStart, type StartDecision } from './start-decision.ts';
 import { clearAway, type LaunchedTopology } from './submission.ts';
 import { confirmSubmit } from './unconfirmed-submit.ts';
-import { TopologyWatch } from './topology-watch.ts';
+import { readCompletion, TopologyWatch } from './topology-watch.ts';
 
 /** Executors report to their scheduler by a file, which nobody announces. */
 const EXECUTOR_LOOK_MS = 250;
@@ -26,14 +27,20 @@ export async function awaitStart(
   context: CommandContext,
 ): Promise<'running' | 'completed'> {
   const { target, topology, scheduler } = launched;
-  const outcome = await firstOutcome(launched, timeoutSeconds, cluster, context);
+  const outcome = await whileGuarded(launched, cluster, context, () =>
+    firstOutcome(launched, timeoutSeconds, cluster, context),
+  );
   switch (outcome.kind) {
     case 'running':
     case 'completed':
       await confirmSubmit(cluster.stateManager, topology.name);
       return outcome.kind;
     case 'gone':
-      throw goneError(launched);
+      if ((await readCompletion(cluster.stateManager, topology)) === undefined) {
+        throw goneError(launched);
+      }
+      await confirmSubmit(cluster.stateManager, topology.name);
+      return 'completed';
     case 'failed':
     case 'interrupted':
     case 'late':

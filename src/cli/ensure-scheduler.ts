@@ -11,7 +11,7 @@ import type { TopologyRecord } from './topology-record.ts';
  * command works on the topology, which may be about to start or to end that scheduler.
  */
 export async function ensureScheduler(
-  { name }: TopologyRecord,
+  { name }: Pick<TopologyRecord, 'name'>,
   place: Place,
   { scheduler, stateManager }: Cluster,
   { output }: CommandContext,

@@ -3,6 +3,7 @@ import type { TopologyId, TopologyName } from '../base/ids.ts';
 import { paths } from '../state-manager/paths.ts';
 import type { StateManager } from '../state-manager/state-manager.ts';
 import { QueryExceptions, TopologyMasterLocation, type ValueOf } from '../wire/messages.ts';
+import { TOKEN_HEADER } from '../wire/token-header.ts';
 
 /*
   The two HTTP ports of a topology's master, as commands use them: control, which demands the
@@ -11,7 +12,6 @@ import { QueryExceptions, TopologyMasterLocation, type ValueOf } from '../wire/m
 
 /** A master answers in milliseconds; one that does not is not there. */
 const ANSWER_LIMIT_MS = 10_000;
-const TOKEN_HEADER = 'x-heron-token';
 
 export interface MasterPorts {
   readonly host: string;

@@ -1,8 +1,11 @@
 import type { Writable } from 'node:stream';
 import { styleText } from 'node:util';
 
+/** Knows whether it is a terminal. */
+export type OutputStream = Writable & { readonly isTTY?: boolean };
+
 export interface OutputOptions {
-  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly stdout: OutputStream;
   readonly stderr: Writable;
   readonly isJson: boolean;
 }
@@ -15,7 +18,7 @@ type Style = Parameters<typeof styleText>[0];
  */
 export class Output {
   readonly isJson: boolean;
-  readonly #stdout: OutputOptions['stdout'];
+  readonly #stdout: OutputStream;
   readonly #stderr: Writable;
 
   constructor({ stdout, stderr, isJson }: OutputOptions) {

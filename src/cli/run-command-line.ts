@@ -1,5 +1,6 @@
 import { homedir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { Writable } from 'node:stream';
 import { CommanderError } from '@commander-js/extra-typings';
 import { systemClock } from '../base/clock.ts';
 import { stackOf, userError } from '../base/errors.ts';
@@ -9,14 +10,14 @@ import { createSystemRandom } from '../base/random.ts';
 import type { CommandContext, CommandResult } from './command-context.ts';
 import { errorReportOf } from './error-report.ts';
 import { CLI_EXIT, type CliExitCode, cliExitCodeOf } from './exit-codes.ts';
-import { Output } from './output.ts';
+import { Output, type OutputStream } from './output.ts';
 import { type CommonOptions, createProgram } from './program.ts';
 
 /** What the command line gets from the process around it. */
 export interface CommandLineOptions {
   readonly args: readonly string[];
-  readonly stdout: NodeJS.WriteStream;
-  readonly stderr: NodeJS.WriteStream;
+  readonly stdout: OutputStream;
+  readonly stderr: Writable;
   readonly environment: NodeJS.ProcessEnv;
   /** Aborted by Ctrl-C and by SIGTERM. */
   readonly interruption: AbortSignal;

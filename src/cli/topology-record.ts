@@ -9,6 +9,7 @@ import { paths } from '../state-manager/paths.ts';
 import type { StateManager } from '../state-manager/state-manager.ts';
 import { decodeExecutionState, type ExecutionState } from '../wire/execution-state.ts';
 import { decodePackingPlan } from '../wire/packing-plan.ts';
+import { decodePhysicalPlan } from '../wire/physical-plan.ts';
 import { decodeTopology } from '../wire/topology.ts';
 import { AdvisedError } from './advised-error.ts';
 import { completePlace, type Place, placeText, type WrittenPlace } from './place.ts';
@@ -63,7 +64,7 @@ export async function readTopologyRecord(
   const packingPlan = await read(paths.packingPlan(name), decodePackingPlan);
   const execution = await read(paths.executionState(name), decodeExecutionState);
   await read(paths.token(name), (bytes) => bytes);
-  await read(paths.physicalPlan(name), (bytes) => bytes);
+  await read(paths.physicalPlan(name), decodePhysicalPlan);
   const completion = await read(paths.completed(name), parseCompletion);
   const isOfThis = topology === undefined ? !hasNodes : completion?.topologyId === topology.id;
   return {

@@ -1,6 +1,7 @@
 import { type ContainerId, containerId, type TopologyName } from '../base/ids.ts';
 import { type Completion, parseCompletion } from '../model/completion.ts';
 import { type ContainerReport, parseContainerReport } from '../model/container-report.ts';
+import type { LogicalTopology } from '../model/logical-topology.ts';
 import type { PackingPlan } from '../model/packing-plan.ts';
 import type { PhysicalPlan } from '../model/physical-plan.ts';
 import { paths } from '../state-manager/paths.ts';
@@ -14,6 +15,19 @@ export interface LiveTopology {
   readonly completion: Completion | undefined;
   /** False when its definition is gone, the last of its nodes to go. */
   readonly exists: boolean;
+}
+
+/**
+ * The record that a topology has completed. Nodes are watched one by one, so its definition may be
+ * seen to go before its completion is seen to come: whoever finds it gone asks again here.
+ */
+export async function readCompletion(
+  stateManager: StateManager,
+  { name, id }: Pick<LogicalTopology, 'name' | 'id'>,
+): Promise<Completion | undefined> {
+  const bytes = await stateManager.read(paths.completed(name));
+  const completion = bytes === undefined ? undefined : parseCompletion(bytes);
+  return completion?.topologyId === id ? completion : undefined;
 }
 
 export interface TopologyWatchOptions {

@@ -2,14 +2,13 @@ import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { entryFile, nodeArguments } from '../base/entry.ts';
 import { RotatingFile } from '../base/rotating-file.ts';
+import { BYTES_PER_MB } from '../base/units.ts';
 import type { Settings } from '../model/settings.ts';
 import { type Command, startDependent } from '../supervision/start-process.ts';
 import { topologyMark } from '../supervision/topology-processes.ts';
 import type { LaunchProcess } from './container-processes.ts';
 import type { ExecutorArguments } from './executor-arguments.ts';
 import type { WantedProcess } from './wanted-processes.ts';
-
-const MEBIBYTE = 1024 * 1024;
 
 export interface LaunchOptions {
   readonly arguments: ExecutorArguments;
@@ -38,7 +37,7 @@ export function createLauncher(options: LaunchOptions): LaunchProcess {
     const openOutput = (): RotatingFile =>
       new RotatingFile({
         file: join(logDirectory, `${wanted.name}.out`),
-        bytesMax: settings.get('heron.logging.maximum.size.mb') * MEBIBYTE,
+        bytesMax: settings.get('heron.logging.maximum.size.mb') * BYTES_PER_MB,
         filesMax: settings.get('heron.logging.maximum.files'),
       });
     return startDependent(child, { openOutput, clock });

@@ -7,6 +7,11 @@ import { Executor } from './executor.ts';
 import { parseExecutorArguments } from './executor-arguments.ts';
 import { createLauncher } from './launch-process.ts';
 
+/*
+  The executor's process. It ends by itself only when it cannot go on: 64 when its arguments or the
+  definition are wrong, 69 when the state manager stays away too long.
+*/
+
 runProcess({ name: 'heron-executor' }, async (context) => {
   const args = parseExecutorArguments(process.argv.slice(2));
   const name = `heron-executor-${args.containerId}`;
@@ -15,7 +20,7 @@ runProcess({ name: 'heron-executor' }, async (context) => {
     logName: name,
     name,
   });
-  // Its own end is that of its children.
+  // It stops its processes in stages, and each of those may take all of that time.
   context.setGrace(executorLimitMs(settings.get('heron.shutdown.grace.ms')));
   const executor = new Executor({
     arguments: args,

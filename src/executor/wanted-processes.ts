@@ -1,4 +1,5 @@
 import { instanceIdOf, streamManagerIdOf } from '../base/ids.ts';
+import { BYTES_PER_MB } from '../base/units.ts';
 import type { InstancePlan, PackingPlan } from '../model/packing-plan.ts';
 import { type CommonArguments, commonFlags } from './executor-arguments.ts';
 
@@ -134,8 +135,6 @@ function instanceProcess(
   };
 }
 
-const MEBIBYTE = 1024 * 1024;
-
 /**
  * What an instance needs besides its JavaScript heap: Node itself with two threads (about 70 MB),
  * the rings in shared memory (twice 2 MB) and socket buffers, rounded up.
@@ -147,6 +146,6 @@ const HEAP_LIMIT_MIN_MB = 64;
 
 /** For an instance with so much RAM; undefined, Node's own choice, when that is too little. */
 export function heapLimitMb(ramBytes: number): number | undefined {
-  const limitMb = Math.floor(ramBytes / MEBIBYTE) - OUTSIDE_HEAP_MB;
+  const limitMb = Math.floor(ramBytes / BYTES_PER_MB) - OUTSIDE_HEAP_MB;
   return limitMb < HEAP_LIMIT_MIN_MB ? undefined : limitMb;
 }

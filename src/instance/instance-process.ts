@@ -5,6 +5,7 @@ import { systemClock } from '../base/clock.ts';
 import { entryFile } from '../base/entry.ts';
 import { type LogFile, openLogger } from '../base/log-file.ts';
 import type { ProcessContext } from '../base/process-main.ts';
+import { BYTES_PER_MB } from '../base/units.ts';
 import { loadTopologyModule } from '../package/load-module.ts';
 import { READY } from '../supervision/start-process.ts';
 import { Settings } from '../model/settings.ts';
@@ -12,7 +13,6 @@ import type { InstanceIdentity } from './instance-identity.ts';
 import { Task } from './task/task.ts';
 import type { GatewayStart, ToGateway, ToTask } from './thread-channel.ts';
 
-const BYTES_PER_MB = 1024 * 1024;
 /** The settings are not known yet when the log is opened; these are their defaults. */
 const LOG_BYTES_MAX = 10 * BYTES_PER_MB;
 const LOG_FILES_MAX = 5;

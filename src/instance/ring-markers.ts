@@ -1,4 +1,4 @@
-/* Kinds of frames without payload in the data rings of an instance; they keep their place in order. */
+/* Kinds of frames without payload in an instance's data rings; they keep their place in order. */
 
 /** A set that is too large for the ring comes by message (ruling R15). */
 export const LARGE_SET_MARKER = 1;

@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import type { TopologyId } from '../base/ids.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
+import { BYTES_PER_MB } from '../base/units.ts';
 import { MetricsRegistry } from '../metrics/metrics-registry.ts';
 import { registerProcessMetrics } from '../metrics/process-metrics.ts';
 import type { LogicalTopology } from '../model/logical-topology.ts';
@@ -40,7 +41,6 @@ export interface MetricsManagerOptions {
 }
 
 const COMPONENT = '__metricsmgr__';
-const MEBIBYTE = 1024 * 1024;
 
 export class MetricsManager {
   readonly #options: MetricsManagerOptions;
@@ -98,7 +98,7 @@ export class MetricsManager {
     const { id, logDirectory, settings } = this.#options;
     const file = {
       file: join(logDirectory, `${id}-metrics.jsonl`),
-      bytesMax: settings.get('heron.logging.maximum.size.mb') * MEBIBYTE,
+      bytesMax: settings.get('heron.logging.maximum.size.mb') * BYTES_PER_MB,
       filesMax: settings.get('heron.logging.maximum.files'),
     };
     return new FileSink(file, this.#registry.counter('file-sink/dropped-count'));

@@ -1,29 +1,29 @@
-import type { MetricsRegistry } from '../metrics/metrics-registry.ts';
 import type { Settings } from '../model/settings.ts';
-import { MetricsPublisher, type MetricsPublisherOptions } from './metrics-publisher.ts';
+import {
+  MetricsPublisher,
+  type MetricsPublisherOptions,
+  type PublisherIdentity,
+} from './metrics-publisher.ts';
 
 export interface ProcessPublisherOptions
-  extends Pick<MetricsPublisherOptions, 'network' | 'clock' | 'random' | 'logger' | 'token'> {
-  /** The container's own address. */
+  extends Pick<
+    MetricsPublisherOptions,
+    'network' | 'clock' | 'random' | 'logger' | 'token' | 'collect'
+  > {
+  /** The container's own address: that of the process and of its metrics manager. */
   readonly host: string;
   readonly metricsManagerPort: number;
-  /** The process's port: with the host, what tells two processes of one name apart. */
-  readonly port: number;
-  /** `__stmgr__`, `__tmanager__`. */
-  readonly componentName: string;
-  readonly instanceId: string;
-  readonly registry: MetricsRegistry;
+  readonly identity: Omit<PublisherIdentity, 'hostname'>;
   readonly settings: Settings;
 }
 
-/** The publisher of the numbers that a process, which is no instance, has about itself. */
+/** The publisher of a process, to the metrics manager of its container. */
 export function createProcessPublisher(options: ProcessPublisherOptions): MetricsPublisher {
-  const { host, port, metricsManagerPort, componentName, instanceId, registry, settings } = options;
+  const { host, metricsManagerPort, identity, settings } = options;
   return new MetricsPublisher({
     ...options,
     metricsManager: { host, port: metricsManagerPort },
-    identity: { hostname: host, port, componentName, instanceId, instanceIndex: -1 },
-    collect: () => registry.collect(),
+    identity: { hostname: host, ...identity },
     intervalMs: settings.get('heron.metrics.export.interval.ms'),
     reconnectMs: settings.get('heron.instance.reconnect.metricsmgr.interval.ms'),
   });

@@ -1,5 +1,5 @@
-import { fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
+import { isPipe } from '../base/pipe.ts';
 
 /**
  * Calls once when the process that started this one is gone: it holds the other end of our standard
@@ -7,7 +7,7 @@ import { Socket } from 'node:net';
  * the main thread's. Does nothing when standard input is no pipe. Keeps no event loop alive.
  */
 export function watchParent(onGone: () => void): void {
-  if (!isPipe()) return;
+  if (!isPipe(0)) return;
   let isGone = false;
   const gone = (): void => {
     if (isGone) return;
@@ -20,13 +20,4 @@ export function watchParent(onGone: () => void): void {
     .on('error', gone)
     .resume()
     .unref();
-}
-
-function isPipe(): boolean {
-  try {
-    const status = fstatSync(0);
-    return status.isFIFO() || status.isSocket();
-  } catch {
-    return false; // A closed descriptor has no other end.
-  }
 }

@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ProcessContext } from '../base/process-main.ts';
+import { BYTES_PER_MB } from '../base/units.ts';
 import type { LogicalTopology } from '../model/logical-topology.ts';
 import { Settings } from '../model/settings.ts';
 import { decodeTopology } from '../wire/topology.ts';
 import { openSurroundings, type Surroundings } from './surroundings.ts';
-
-const BYTES_PER_MB = 1024 * 1024;
 
 export interface TopologyProcessOptions {
   readonly definitionFile: string;

@@ -66,8 +66,8 @@ interface HeldSet {
  *   + (L + S) · packet limit                   packets that have begun to arrive
  *   + 10 MiB                                   buffers to use again
  *
- * Sets count by their bytes; one that waits weighs some 300 bytes more, which shows only where sources
- * send single tiny tuples on alternating streams.
+ * Sets count by their bytes; one that waits weighs some 300 bytes more, which shows only where
+ * sources send single tiny tuples on alternating streams.
  *
  * P1. Tuples reach an instance only after it has the plan (`instanceOpened`), and nothing is routed
  *     before there is one: what comes earlier waits, and counts against the window of its source.

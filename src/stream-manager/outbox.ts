@@ -2,8 +2,13 @@ import { assert } from '../base/assert.ts';
 import type { TaskId } from '../base/ids.ts';
 import type { SendWindow } from './credits.ts';
 import type { Flushable, FlushSchedule } from './flush-schedule.ts';
-import type { Lane } from './lane.ts';
 import type { OutgoingSet } from './outgoing-set.ts';
+
+/** A lane, to its outbox: what has an open batch. */
+export interface OpenLane {
+  /** Closes the batch and hands it over. */
+  seal(): OutgoingSet;
+}
 
 /** The way to one task: its own connection here, or the link to its stream manager. */
 export interface SetSink {
@@ -31,7 +36,7 @@ export class Outbox implements Flushable {
   #queue: OutgoingSet[] = [];
   /** Index of the oldest set in the queue; sets before it have left. */
   #head = 0;
-  readonly #openLanes: Lane[] = [];
+  readonly #openLanes: OpenLane[] = [];
   #sink: SetSink | undefined;
   #isScheduled = false;
 
@@ -60,7 +65,7 @@ export class Outbox implements Flushable {
   }
 
   /** A lane has begun a batch. It is asked to seal it by the end of the turn at the latest. */
-  laneOpened(lane: Lane): void {
+  laneOpened(lane: OpenLane): void {
     this.#openLanes.push(lane);
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -68,7 +73,7 @@ export class Outbox implements Flushable {
   }
 
   /** A lane has sealed its batch before it was asked to. */
-  laneSealed(lane: Lane, set: OutgoingSet): void {
+  laneSealed(lane: OpenLane, set: OutgoingSet): void {
     const at = this.#openLanes.indexOf(lane);
     assert(at !== -1, 'only an open lane seals its batch');
     this.#openLanes.splice(at, 1);
@@ -92,8 +97,8 @@ export class Outbox implements Flushable {
 
   #drain(): void {
     this.#drainQueue();
-    // What stopped the queue stops the lanes, too. Sending may come back here, or take the way away,
-    // before it returns: each round looks afresh.
+    // What stopped the queue stops the lanes, too. Sending may come back here, or take the way
+    // away, before it returns: each round looks afresh.
     while (this.#sink !== undefined && this.#window.isOpen) {
       const lane = this.#openLanes.shift();
       if (lane === undefined) break;

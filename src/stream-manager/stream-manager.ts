@@ -9,6 +9,7 @@ import {
 } from '../base/ids.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
+import { BYTES_PER_MB } from '../base/units.ts';
 import type { MetricsRegistry } from '../metrics/metrics-registry.ts';
 import type { PhysicalPlan } from '../model/physical-plan.ts';
 import { PlanIndex } from '../model/plan-index.ts';
@@ -27,8 +28,6 @@ import { PeerLinks } from './peer-links.ts';
 import { PlanIntake } from './plan-intake.ts';
 import { type ExpectedInstances, taskOfInstanceId } from './registration.ts';
 import { InstanceTraffic } from './traffic-metrics.ts';
-
-const MEBIBYTE = 1024 * 1024;
 
 export interface StreamManagerOptions {
   readonly id: StreamManagerId;
@@ -185,7 +184,7 @@ export class StreamManager {
     return new MasterClient({
       ...this.#options,
       address: { ...this.#options, dataPort, localDataPort },
-      packetBytesMax: packetMegabytes * MEBIBYTE,
+      packetBytesMax: packetMegabytes * BYTES_PER_MB,
       reconnectIntervalMs: settings.get('heron.streammgr.client.reconnect.tmanager.interval.ms'),
       heartbeatIntervalMs: settings.get('heron.streammgr.tmanager.heartbeat.interval.ms'),
       locationLimitMs: settings.get('heron.check.tmanager.location.interval.ms'),
@@ -235,7 +234,7 @@ export class StreamManager {
 }
 
 function packetLimit(settings: Settings): number {
-  return settings.get('heron.streammgr.network.options.maximum.packet.mb') * MEBIBYTE;
+  return settings.get('heron.streammgr.network.options.maximum.packet.mb') * BYTES_PER_MB;
 }
 
 function expectedInstances(options: StreamManagerOptions): ExpectedInstances {

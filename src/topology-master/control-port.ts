@@ -2,6 +2,7 @@ import { hasCode, messageOf } from '../base/errors.ts';
 import type { TopologyId } from '../base/ids.ts';
 import { isSameSecret } from '../base/secret.ts';
 import type { TopologyState } from '../model/logical-topology.ts';
+import { TOKEN_HEADER } from '../wire/token-header.ts';
 import { type HttpAnswer, type HttpHandler, type HttpRequest, textAnswer } from './http-server.ts';
 
 /*
@@ -27,8 +28,6 @@ export interface ControlPortOptions {
   readonly token: string;
   readonly isForeign: boolean;
 }
-
-export const TOKEN_HEADER = 'x-heron-token';
 
 export function controlHandler(options: ControlPortOptions): HttpHandler {
   return (request) => {

@@ -7,7 +7,7 @@ import {
 } from '../metrics-publisher/process-publisher.ts';
 
 export interface MasterPublisherOptions
-  extends Omit<ProcessPublisherOptions, 'port' | 'componentName' | 'instanceId' | 'registry'> {
+  extends Omit<ProcessPublisherOptions, 'identity' | 'collect'> {
   readonly serverPort: number;
   /** Numbers that the master was told and had no room for. */
   readonly dropped: () => number;
@@ -20,9 +20,12 @@ export function createMasterPublisher(options: MasterPublisherOptions): MetricsP
   registry.gauge('__metrics-dropped', options.dropped);
   return createProcessPublisher({
     ...options,
-    port: options.serverPort,
-    componentName: '__tmanager__',
-    instanceId: '0',
-    registry,
+    identity: {
+      port: options.serverPort,
+      componentName: '__tmanager__',
+      instanceId: '0',
+      instanceIndex: -1,
+    },
+    collect: () => registry.collect(),
   });
 }

@@ -5,6 +5,7 @@ import type { Epoch, TopologyId, TopologyName } from '../base/ids.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
 import { retry } from '../base/retry.ts';
+import { BYTES_PER_MB } from '../base/units.ts';
 import { ENGINE_VERSION } from '../base/version.ts';
 import { isForeignTopology } from '../model/foreign-topology.ts';
 import type { Settings } from '../model/settings.ts';
@@ -38,7 +39,6 @@ import { TopologyStatistics } from './topology-statistics.ts';
 
 /** Control packets are small; Heron's limit for both HTTP ports. */
 const HTTP_BODY_BYTES_MAX = 1024 * 1024;
-const MEBIBYTE = 1024 * 1024;
 
 export interface TopologyMasterOptions {
   readonly topologyName: TopologyName;
@@ -181,7 +181,7 @@ export class TopologyMaster {
       ...this.#options,
       address: { host, port: serverPort },
       handlers: peers.handlers,
-      packetBytesMax: megabytes * MEBIBYTE,
+      packetBytesMax: megabytes * BYTES_PER_MB,
     });
     this.#closers.unshift(() => server.close());
     const commands = { ...this.#options, topology: plans, isForeign: isForeignTopology(topology) };

@@ -10,6 +10,7 @@ import {
   DESTINATION_TAG,
   END_OF_INPUT_TAG,
   GRANTED_BYTES_TAG,
+  KEY_BYTES,
   KEY_TAG,
   PACKED_DESTINATIONS_TAG,
   ROOT_TAG,
@@ -185,7 +186,7 @@ export class TupleSetReader {
     this.roots.clear();
     this.valueCount = 0;
     this.destinationCount = 0;
-    let hasKey = false;
+    let hasKey = this.#readUsualStart(end);
     while (cursor.at < end) {
       const tag = cursor.readTag();
       switch (tag) {
@@ -212,6 +213,30 @@ export class TupleSetReader {
     }
     cursor.end = this.#dataEnd;
     if (!hasKey) throw malformed('HeronDataTuple lacks its key');
+  }
+
+  /**
+   * Reads as far as a tuple looks like almost all of them: its key, and then values of up to 127
+   * bytes. Tells whether there was a key; what follows is for the general loop.
+   */
+  #readUsualStart(end: number): boolean {
+    const { bytes } = this;
+    const cursor = this.#cursor;
+    let { at } = cursor;
+    if (bytes[at] !== KEY_TAG || end - at < KEY_BYTES) return false;
+    this.keyLow = halfAt(bytes, at + 1);
+    this.keyHigh = halfAt(bytes, at + 5);
+    at += KEY_BYTES;
+    while (end - at >= 2 && bytes[at] === VALUE_TAG) {
+      const start = at + 2;
+      const length = bytes[at + 1] as number;
+      if (length >= 0x80 || length > end - start) break;
+      this.#passedStart = start;
+      at = start + length;
+      this.#addValue(at);
+    }
+    cursor.at = at;
+    return true;
   }
 
   #readPackedDestinations(): void {
@@ -246,6 +271,16 @@ export class TupleSetReader {
     this.#destinations[at] = task;
     this.destinationCount += 1;
   }
+}
+
+/** Four bytes, lowest first. */
+function halfAt(bytes: Uint8Array, at: number): number {
+  return (
+    (bytes[at] as number) |
+    ((bytes[at + 1] as number) << 8) |
+    ((bytes[at + 2] as number) << 16) |
+    ((bytes[at + 3] as number) << 24)
+  );
 }
 
 function doubled(list: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {

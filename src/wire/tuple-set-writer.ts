@@ -139,7 +139,8 @@ export class TupleSetWriter {
     const bytes = this.#bytes;
     const guess = this.#lengthBytesGuess;
     const end = setLength(bytes, bodyStart, bodyEnd, guess, this.#limit);
-    this.#lengthBytesGuess = varintBytes(bodyEnd - bodyStart);
+    const length = bodyEnd - bodyStart;
+    this.#lengthBytesGuess = length < 0x80 ? 1 : varintBytes(length);
     if (end < 0) return false;
     bytes[this.#at] = TUPLE_TAG;
     this.#at = end;
@@ -161,6 +162,10 @@ function setLength(
   limit: number,
 ): number {
   const length = end - start;
+  if (length < 0x80 && reserved === 1) {
+    bytes[start - 1] = length; // Most values and tuples.
+    return end;
+  }
   const shift = varintBytes(length) - reserved;
   if (shift !== 0) {
     if (end + shift > limit) return -1;

@@ -89,6 +89,30 @@ function encodeSimple(
   }
 }
 
+/** Whether a value has one encoding (V2), so that its bytes can be a grouping key. */
+export function isGroupingKey(value: unknown, depth = 0): boolean {
+  switch (typeof value) {
+    case 'string':
+    case 'number':
+    case 'bigint':
+    case 'boolean':
+      return true;
+    case 'object':
+      if (value === null || isBytes(value)) return true;
+      if (!isPlainArray(value) || depth === SIMPLE_ARRAY_DEPTH_MAX) return false;
+      // Not `every`, which passes over holes.
+      for (const element of value) {
+        if (!isGroupingKey(element, depth + 1)) return false;
+      }
+      return true;
+    case 'undefined':
+    case 'function':
+    case 'symbol':
+    default:
+      return false;
+  }
+}
+
 function isBytes(value: object): value is Uint8Array {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Uint8Array.prototype || prototype === Buffer.prototype;

@@ -54,7 +54,7 @@ for (const { layout, config, hosts } of LAYOUTS) {
     for (const { name, components, expected } of ROWS) {
       await t.test(`${name} ${layout}`, () => {
         const got = components.flatMap((component) => values[component] ?? []);
-        assert.deepEqual(got.toSorted(), expected.toSorted());
+        assert.deepEqual(got.map(String).toSorted(), expected.map(String).toSorted());
       });
     }
   });

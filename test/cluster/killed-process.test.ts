@@ -57,7 +57,7 @@ test('a killed process that carries data', { concurrency: 3 }, async (t) => {
   );
 });
 
-test('kill -9 of metrics manager, topology master and executor 0: every word is counted', async (t) => {
+test('kill -9 of metrics manager, master and executor 0: every word is counted', async (t) => {
   const cluster = await aCluster(t);
   const words = await RunningWordCount.begin(cluster);
   for (const name of ['metricsmgr-1', 'heron-tmanager', 'executor-0']) {
@@ -67,6 +67,28 @@ test('kill -9 of metrics manager, topology master and executor 0: every word is 
   const { command, completion } = await words.end();
   assert.equal(command.code, COMPLETED, command.stdout + command.stderr);
   assert.deepEqual(completion.incidents, []);
+  await words.assertCountsAreRight();
+});
+
+test('kill -9 of an instance whose task has ended: its input is not counted again', async (t) => {
+  const cluster = await aCluster(t);
+  const words = await RunningWordCount.begin(cluster, { lines: [20_000, 100] });
+  const ended = 'container_2_lines_2';
+  await eventually(async () => {
+    const log = await cluster.log('word-count', 2, 'heron-stmgr-2.log');
+    assert.match(log, /a task has ended/);
+  }, PATIENTLY);
+  await killAndReplace(cluster, ended);
+  await eventually(async () => {
+    const log = await cluster.log('word-count', 2, `${ended}.gateway.log`);
+    assert.match(log, /the task had ended before this process was started/);
+  }, PATIENTLY);
+  await words.goOn();
+  const { completion } = await words.end();
+  assert.deepEqual(
+    completion.incidents.map(({ process }) => process),
+    [ended],
+  );
   await words.assertCountsAreRight();
 });
 
@@ -80,7 +102,7 @@ test('kill -9 of the local scheduler: heron run goes on and every word is counte
   await words.assertCountsAreRight();
 });
 
-test('kill -9 of the command heron run: the topology goes on and every word is counted', async (t) => {
+test('kill -9 of heron run: the topology goes on and every word is counted', async (t) => {
   const cluster = await aCluster(t);
   const words = await RunningWordCount.begin(cluster);
   words.command.child.kill('SIGKILL');

@@ -78,9 +78,19 @@ export interface StatusAnswer {
     readonly pid: number;
     readonly processes: readonly StatusProcess[];
   }[];
+  readonly errors: {
+    readonly blocked: readonly StatusError[];
+    readonly exceptions: readonly StatusError[];
+  };
   readonly completion: Completion | null;
   readonly damage: readonly string[];
   readonly logs: string;
+}
+
+export interface StatusError {
+  readonly component: string;
+  readonly instance: string;
+  readonly stack: string;
 }
 
 export interface StatusProcess {
@@ -193,7 +203,9 @@ export class Cluster {
     return this.begin('run', ...this.#startArguments(module, name, options));
   }
 
-  /** Runs a topology to its end, which has to be one without losses; what it wrote as its result. */
+  /**
+   * Runs a topology to its end, which has to be one without losses; what it wrote as its result.
+   */
   async run(module: string, name: string, options: StartOptions = {}): Promise<unknown> {
     const { code, stdout, stderr } = await this.beginRun(module, name, options).end;
     assert.equal(code, 0, `heron run ${name}: ${stdout}${stderr}`);
@@ -205,8 +217,17 @@ export class Cluster {
     await this.#succeed('kill', name);
   }
 
+  /** `heron kill`, whatever becomes of it. */
+  tryKill(name: string): Promise<CommandEnd> {
+    return this.heron('kill', PLACE, name);
+  }
+
   async status(name: string): Promise<StatusAnswer> {
     return JSON.parse((await this.#succeed('status', name)).stdout) as StatusAnswer;
+  }
+
+  logs(name: string): Promise<CommandEnd> {
+    return this.heron('logs', PLACE, name);
   }
 
   /** The entry of one process in an answer of `heron status`. */
@@ -227,6 +248,14 @@ export class Cluster {
     const { completion } = await this.status(name);
     assert.ok(completion !== null, `${name} is gone without a record of its completion`);
     return completion;
+  }
+
+  /** What a process of a running topology has logged so far; empty before it has begun. */
+  async log(name: string, container: number, file: string): Promise<string> {
+    const [cluster = '', role = ''] = PLACE.split('/');
+    const folder = join(this.dataRoot, 'topologies', cluster, role, name);
+    const path = join(folder, `container-${container}`, 'log-files', file);
+    return readFile(path, 'utf8').catch(() => '');
   }
 
   /** The file that a topology writes its result to. */

@@ -25,8 +25,8 @@ export interface RunningCommand {
 const COMMAND = join(packageRoot(), 'bin', 'heron.mjs');
 
 /**
- * The real command `heron` with a data root of its own, which is also the mark of all processes that
- * it starts: they inherit HERON_DATA. At the end of the test none of them may be left.
+ * The real command `heron` with a data root of its own, which is also the mark of all processes
+ * that it starts: they inherit HERON_DATA. At the end of the test none of them may be left.
  */
 export class HeronCommand {
   readonly dataRoot: string;

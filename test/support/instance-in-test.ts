@@ -8,7 +8,7 @@ import type { TestContext } from 'node:test';
 import { entryFile, nodeArguments } from '../../src/base/entry.ts';
 import { topologyId } from '../../src/base/ids.ts';
 import type { LogicalTopology, TopologyState } from '../../src/model/logical-topology.ts';
-import { BUNDLE_FILE, bundleTopology } from '../../src/package/bundle.ts';
+import { BUNDLE_FILE, BUNDLE_MAP_FILE, bundleTopology } from '../../src/package/bundle.ts';
 import { linkEngine } from '../../src/package/link-engine.ts';
 import { loadTopologyModule } from '../../src/package/load-module.ts';
 import { encodeTopology } from '../../src/wire/topology.ts';
@@ -17,6 +17,9 @@ import { aPlanOf } from './planned-tasks.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const FIXTURE = join(import.meta.dirname, '../component/instance/fixtures/behaviours-topology.ts');
+
+/** For conditions on processes: far above what they need, so that a slow machine passes. */
+export const PATIENTLY = { timeoutMs: 60_000 };
 
 /** How an instance ended. */
 export interface InstanceEnd {
@@ -48,7 +51,8 @@ export class InstanceInTest {
   static async start(t: TestContext, options: InstanceOptions): Promise<InstanceInTest> {
     const { component = 'words', script, state = 'RUNNING', config = {}, flags = {} } = options;
     const { path: folder } = await temporaryFolder(t);
-    await bundleTopology(FIXTURE, folder);
+    const files = await (bundle ??= bundled());
+    for (const [name, content] of files) await writeFile(join(folder, name), content);
     await writeFile(join(folder, 'package.json'), '{"type":"module"}\n');
     await linkEngine(folder);
     await mkdir(join(folder, 'log-files'));
@@ -134,6 +138,19 @@ export class InstanceInTest {
     const suffix = of === 'task' ? '.log' : '.gateway.log';
     return readFile(join(this.#folder, 'log-files', `${this.#instance}${suffix}`), 'utf8');
   }
+}
+
+/** The fixture is bundled once, for all instances of a test file. */
+let bundle: Promise<ReadonlyMap<string, Buffer>> | undefined;
+
+async function bundled(): Promise<ReadonlyMap<string, Buffer>> {
+  await using folder = await temporaryFolder();
+  await bundleTopology(FIXTURE, folder.path);
+  const files = new Map<string, Buffer>();
+  for (const name of [BUNDLE_FILE, BUNDLE_MAP_FILE]) {
+    files.set(name, await readFile(join(folder.path, name)));
+  }
+  return files;
 }
 
 /** The definition as `submit` would store it. */

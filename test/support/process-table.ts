@@ -13,7 +13,9 @@ export interface FoundProcess {
   readonly commandLine: string;
 }
 
-/** Every process with the text in its command line or in its environment, which children inherit. */
+/**
+ * Every process with the text in its command line or in its environment, which children inherit.
+ */
 export function processesWith(text: string): readonly FoundProcess[] {
   return pids().flatMap((pid) => {
     const commandLine = readProcFile(pid, 'cmdline').replaceAll('\0', ' ').trim();

@@ -15,8 +15,8 @@ export interface WordCountOptions {
 }
 
 /**
- * Word count in the middle of its input: words have been counted, more are on their way, and the end
- * does not come before `goOn`.
+ * Word count in the middle of its input: words have been counted, more are on their way, and the
+ * end does not come before `goOn`.
  */
 export class RunningWordCount {
   readonly #cluster: Cluster;

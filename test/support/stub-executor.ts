@@ -1,15 +1,12 @@
 import { join } from 'node:path';
-import { systemClock } from '../../src/base/clock.ts';
-import { openLogger } from '../../src/base/log-file.ts';
 import { runProcess } from '../../src/base/process-main.ts';
-import { createSystemRandom } from '../../src/base/random.ts';
 import { chooseContainerPorts } from '../../src/executor/container-ports.ts';
 import { Executor } from '../../src/executor/executor.ts';
 import { parseExecutorArguments } from '../../src/executor/executor-arguments.ts';
 import { createLauncher } from '../../src/executor/launch-process.ts';
 import { Settings } from '../../src/model/settings.ts';
 import { tcpNetwork } from '../../src/net/tcp-network.ts';
-import { createStateManager } from '../../src/state-manager/create.ts';
+import { openSurroundings } from '../../src/process-start/surroundings.ts';
 
 /* A real executor whose processes are `stub-child.ts`. Settings come from HERON_TEST_SETTINGS. */
 
@@ -19,23 +16,12 @@ runProcess({ name: 'stub-executor', graceMs: 60_000 }, async (context) => {
   const args = parseExecutorArguments(process.argv.slice(2));
   const config = JSON.parse(process.env['HERON_TEST_SETTINGS'] ?? '{}') as Record<string, string>;
   const settings = new Settings(new Map(Object.entries(config)));
-  const clock = systemClock;
-  const random = createSystemRandom();
-  const logger = openLogger({
-    file: join(args.logDirectory, 'executor.log'),
-    level: 'info',
+  const { clock, random, logger, stateManager } = openSurroundings(context, {
+    logFile: join(args.logDirectory, 'executor.log'),
     name: 'executor',
-    clock,
-    maxBytes: 1_000_000,
-    filesMax: 2,
-  });
-  context.logTo(logger);
-  const stateManager = createStateManager({
-    kind: 'file',
-    root: args.stateRoot,
-    clock,
-    random,
-    logger,
+    logBytesMax: 1_000_000,
+    logFilesMax: 2,
+    stateRoot: args.stateRoot,
   });
   const command = ({ flags }: { readonly flags: readonly string[] }): readonly string[] => [
     STUB_CHILD,

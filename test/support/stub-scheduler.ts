@@ -1,11 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemClock } from '../../src/base/clock.ts';
 import { nodeArguments } from '../../src/base/entry.ts';
 import { environmentError } from '../../src/base/errors.ts';
-import { openLogger } from '../../src/base/log-file.ts';
 import { runProcess } from '../../src/base/process-main.ts';
-import { createSystemRandom } from '../../src/base/random.ts';
+import { openSurroundings } from '../../src/process-start/surroundings.ts';
 import { executorCommand } from '../../src/scheduler/local/executor-command.ts';
 import { parseSchedulerArguments } from '../../src/scheduler/local/scheduler-arguments.ts';
 import { TopologySupervisor } from '../../src/scheduler/local/topology-supervisor.ts';
@@ -14,7 +12,6 @@ import {
   logFolder,
   workingFolderAt,
 } from '../../src/scheduler/local/working-folder.ts';
-import { createStateManager } from '../../src/state-manager/create.ts';
 
 /*
   A real scheduler process whose executors are `stub-executor.ts` and whose archives are single
@@ -29,23 +26,12 @@ const sharedCache = cache === undefined ? {} : { NODE_COMPILE_CACHE: cache };
 runProcess({ name: 'stub-scheduler', graceMs: 60_000 }, async (context) => {
   const args = parseSchedulerArguments(process.argv.slice(2));
   const folder = workingFolderAt(args.workingRoot);
-  const clock = systemClock;
-  const random = createSystemRandom();
-  const logger = openLogger({
-    file: folder.schedulerLog,
-    level: 'info',
+  const { clock, random, logger, stateManager } = openSurroundings(context, {
+    logFile: folder.schedulerLog,
     name: 'scheduler',
-    clock,
-    maxBytes: 1_000_000,
-    filesMax: 2,
-  });
-  context.logTo(logger);
-  const stateManager = createStateManager({
-    kind: 'file',
-    root: args.stateRoot,
-    clock,
-    random,
-    logger,
+    logBytesMax: 1_000_000,
+    logFilesMax: 2,
+    stateRoot: args.stateRoot,
   });
   const supervisor = new TopologySupervisor({
     arguments: args,

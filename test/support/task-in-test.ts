@@ -14,15 +14,18 @@ import { decodeValue } from '../../src/wire/value-reader.ts';
 import { ManualClock } from './manual-clock.ts';
 import { aPlanOf } from './planned-tasks.ts';
 import { settled } from './settled.ts';
-import { aBolt, anOutput, aSpout, aTopology } from './topologies.ts';
+import { aBolt, anInput, anOutput, aSpout, aTopology } from './topologies.ts';
 import { readTupleSet, type TestSet, tupleSetBytes } from './tuple-sets.ts';
 
-/** source (tasks 1 and 2) → middle (task 3) → sink (task 4); nobody reads middle's `unread`. */
+/**
+ * source (tasks 1 and 2) → middle (task 3) → sink (task 4), which groups by word; nobody reads
+ * middle's `unread`.
+ */
 export const linePlan = aPlanOf(
   aTopology([
     aSpout('source', { parallelism: 2 }),
     aBolt('middle', ['source'], { outputs: [anOutput(['word']), anOutput(['word'], 'unread')] }),
-    aBolt('sink', ['middle'], { outputs: [] }),
+    aBolt('sink', [anInput('middle', { kind: 'fields', fields: ['word'] })], { outputs: [] }),
   ]),
   ['source', 1],
   ['source', 1],

@@ -7,10 +7,12 @@ import { type Cluster, openCluster } from '../cluster.ts';
 import type { CommandContext, CommandResult } from '../command-context.ts';
 import { CLI_EXIT } from '../exit-codes.ts';
 import { followRun, type RunEnd } from '../follow-run.ts';
+import { whileGuarded } from '../guard-scheduler.ts';
 import { completePlace, parsePlace, placeText } from '../place.ts';
 import type { ProcessEvent } from '../process-events.ts';
 import { clearAway, type LaunchedTopology, launchTopology } from '../submission.ts';
 import { parseTopologyName } from '../topology-record.ts';
+import { readCompletion } from '../topology-watch.ts';
 import { watchUntil } from '../watch-until.ts';
 import type { SubmitArguments } from './submit.ts';
 
@@ -35,10 +37,12 @@ export async function run(
   const started = await awaitStart(launched, given.timeoutSeconds, cluster, context);
   if (started === 'running') output.say(`${name} runs; Ctrl-C kills it`);
   const events: ProcessEvent[] = [];
-  const end = await followRun(launched, cluster, context, (event) => {
-    events.push(event);
-    output.say(output.style('yellow', describeEvent(event)));
-  });
+  const end = await whileGuarded(launched, cluster, context, () =>
+    followRun(launched, cluster, context, (event) => {
+      events.push(event);
+      output.say(output.style('yellow', describeEvent(event)));
+    }),
+  );
   const completion = await finish(end, launched, cluster, context);
   const seconds = (clock.now() - startedAtMs) / MS_PER_SECOND;
   const logs = cluster.logs.keptPath(launched.topology.id);
@@ -74,20 +78,22 @@ async function finish(
     case 'completed': {
       const { stateManager } = cluster;
       const { clock } = context;
-      const watched = {
-        stateManager,
-        clock,
-        path: paths.topology(name),
-        limitMs: TAKE_DOWN_LIMIT_MS,
-      };
-      if (await watchUntil(watched, (bytes) => bytes === undefined)) return end.completion;
+      const path = paths.topology(name);
+      const watched = { stateManager, clock, path, limitMs: TAKE_DOWN_LIMIT_MS };
+      const isGone = await whileGuarded(launched, cluster, context, () =>
+        watchUntil(watched, (bytes) => bytes === undefined),
+      );
+      if (isGone) return end.completion;
       throw environmentError('PROCESS_LOST', `${name} has completed but is not taken down`);
     }
-    case 'gone':
+    case 'gone': {
+      const completion = await readCompletion(cluster.stateManager, topology);
+      if (completion !== undefined) return completion;
       throw new AdvisedError('TOPOLOGY_NOT_FOUND', `${name} was killed by another command`, {
         domain: 'user',
         next: `'heron list ${placeText(place)}' shows what there is`,
       });
+    }
     case 'interrupted':
       context.output.say(`killing ${name}`);
       await clearAway(target, scheduler, cluster, context);

@@ -48,7 +48,9 @@ export class BlockedTaskWatch {
     this.#timer = clock.every(limitMs / LOOKS_PER_LIMIT, () => this.#look());
   }
 
-  /** What user code is doing, should it be blocked; exact once `ping` has had time to be answered. */
+  /**
+   * What user code is doing, should it be blocked; exact once `ping` has had time to be answered.
+   */
   get state(): Pick<BlockedTask, 'callback' | 'how'> {
     const { activity, callback } = this.#options.status;
     return {

@@ -4,7 +4,9 @@ import type { Settings } from '../../model/settings.ts';
 import { createTaskStatusMemory, TaskStatusReader } from '../task-status.ts';
 import type { SharedMemory } from '../thread-channel.ts';
 
-/** A portion of metrics has up to 32 KiB (metrics-frame.ts), and a frame takes at most half a ring. */
+/**
+ * A portion of metrics has up to 32 KiB (metrics-frame.ts), and a frame takes at most half a ring.
+ */
 const METRICS_RING_BYTES = 128 * 1024;
 
 /** The gateway's ends of everything that it shares with the task; it also makes the memory. */

@@ -3,7 +3,9 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import { type ErrorEnvelope, messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Random } from '../../base/random.ts';
-import { MetricsPublisher } from '../../metrics-publisher/metrics-publisher.ts';
+import { BYTES_PER_MB } from '../../base/units.ts';
+import type { MetricsPublisher } from '../../metrics-publisher/metrics-publisher.ts';
+import { createProcessPublisher } from '../../metrics-publisher/process-publisher.ts';
 import type { LogicalTopology } from '../../model/logical-topology.ts';
 import type { PhysicalPlan } from '../../model/physical-plan.ts';
 import { Settings } from '../../model/settings.ts';
@@ -17,7 +19,6 @@ import { Outbound } from './outbound.ts';
 import { StreamManagerLink } from './stream-manager-link.ts';
 import type { GatewayStart, ToGateway, ToTask } from '../thread-channel.ts';
 
-const BYTES_PER_MB = 1024 * 1024;
 /** How often a stopping gateway looks whether what the task wrote is out. */
 const DRAIN_LOOK_MS = 5;
 /**
@@ -77,48 +78,24 @@ export class Gateway {
       sendLargeSet: (bytes) => send({ kind: 'large-set', bytes }),
       onGrant: (bytes) => this.#outbound.grant(bytes),
     });
-    this.#link = new StreamManagerLink({
-      identity,
-      token,
-      network,
-      clock,
-      random,
-      logger,
-      packetBytesMax:
-        settings.get('heron.streammgr.network.options.maximum.packet.mb') * BYTES_PER_MB,
-      reconnectMs: settings.get('heron.instance.reconnect.streammgr.interval.ms'),
-      creditBytes: settings.get('heron.streammgr.credit.bytes'),
-      hasEnded: () => this.#outbound.hasEnded,
-      onPlan: (plan) => this.#handlePlan(plan),
-      onConnected: (connection, creditBytes) => {
-        this.#inbound.connect(connection);
-        this.#outbound.connect(connection, creditBytes);
-      },
-      onEndedBefore: () => this.#handleEndedBefore(),
-      onDisconnected: () => {
-        this.#inbound.disconnect();
-        this.#outbound.disconnect();
-      },
-      onSet: (packet) => this.#inbound.handleSet(packet),
-    });
+    this.#link = this.#createLink();
     this.#metrics = new GatewayMetrics(this.#inbound, this.#outbound, ports, clock);
-    this.#publisher = new MetricsPublisher({
+    this.#publisher = createProcessPublisher({
       network,
       clock,
       random,
       logger,
       token,
-      metricsManager: { host: identity.host, port: identity.metricsManagerPort },
+      host: identity.host,
+      metricsManagerPort: identity.metricsManagerPort,
+      settings,
       identity: {
-        hostname: identity.host,
         port: identity.task,
         componentName: identity.component,
         instanceId: identity.instance,
         instanceIndex: identity.componentIndex,
       },
       collect: () => this.#metrics.collect(),
-      intervalMs: settings.get('heron.metrics.export.interval.ms'),
-      reconnectMs: settings.get('heron.instance.reconnect.metricsmgr.interval.ms'),
     });
     this.#watch = new BlockedTaskWatch({
       clock,
@@ -185,6 +162,36 @@ export class Gateway {
     this.#deadline = clock.after(graceMs, () => void this.#giveUp(graceMs));
   }
 
+  #createLink(): StreamManagerLink {
+    const { start, network, clock, random, logger } = this.#options;
+    const { identity, token } = start;
+    const settings = this.#settings;
+    return new StreamManagerLink({
+      identity,
+      token,
+      network,
+      clock,
+      random,
+      logger,
+      packetBytesMax:
+        settings.get('heron.streammgr.network.options.maximum.packet.mb') * BYTES_PER_MB,
+      reconnectMs: settings.get('heron.instance.reconnect.streammgr.interval.ms'),
+      creditBytes: settings.get('heron.streammgr.credit.bytes'),
+      hasEnded: () => this.#outbound.hasEnded,
+      onPlan: (plan) => this.#handlePlan(plan),
+      onConnected: (connection, creditBytes) => {
+        this.#inbound.connect(connection);
+        this.#outbound.connect(connection, creditBytes);
+      },
+      onEndedBefore: () => this.#handleEndedBefore(),
+      onDisconnected: () => {
+        this.#inbound.disconnect();
+        this.#outbound.disconnect();
+      },
+      onSet: (packet) => this.#inbound.handleSet(packet),
+    });
+  }
+
   #handlePlan(plan: PhysicalPlan): void {
     this.#options.send({ kind: 'plan', plan });
   }
@@ -221,6 +228,7 @@ export class Gateway {
     this.#metrics.pump();
     this.#publisher.close();
     this.#link.close();
+    this.#ports.bell.ring(); // Ends the pump.
     const { clock, send } = this.#options;
     // What was sent last is written at the end of this turn; the process may end by `done`.
     clock.soon(() => send({ kind: 'done' }));

@@ -25,7 +25,8 @@ export interface InboundOptions {
 }
 
 /**
- * Fills the task's ring with what the stream manager sends, and tells it what the task has consumed.
+ * Fills the task's ring with what the stream manager sends, and tells it what the task has
+ * consumed.
  *
  * V1. The socket is always read. What does not fit into the ring waits here; credits bound it.
  * V2. Sets keep their order, whichever way they take into the task's thread.

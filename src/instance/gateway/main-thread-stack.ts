@@ -24,35 +24,42 @@ export async function mainThreadStack(clock: Clock): Promise<string | undefined>
 }
 
 async function pausedStack(session: Session, clock: Clock): Promise<string | undefined> {
-  const paused = new Promise<string | undefined>((resolve) => {
+  // Frames name their scripts by number; their addresses come when the debugger is enabled.
+  const urls = new Map<string, string>();
+  session.on('Debugger.scriptParsed', ({ params }) => urls.set(params.scriptId, params.url));
+  const paused = new Promise<readonly Debugger.CallFrame[] | undefined>((resolve) => {
     const limit = clock.after(PAUSE_MS_MAX, () => resolve(undefined));
     session.on('Debugger.paused', ({ params }) => {
       limit.cancel();
-      resolve(stackText(params.callFrames));
+      resolve(params.callFrames);
     });
   });
   post(session, 'Debugger.enable');
   post(session, 'Debugger.pause');
-  const stack = await paused;
+  const frames = await paused;
   post(session, 'Debugger.resume');
   post(session, 'Debugger.disable');
-  return stack;
+  return frames
+    ?.slice(0, FRAMES_MAX)
+    .map((frame) => frameText(frame, urls))
+    .join('\n');
 }
 
+/** The answer comes when the thread is back; the events are what counts. */
 function post(
   session: Session,
   method: 'Debugger.enable' | 'Debugger.pause' | 'Debugger.resume' | 'Debugger.disable',
 ): void {
-  session.post(method, () => {}); // The answer comes when the thread is back; the event is what counts.
+  session.post(method, () => {});
 }
 
-function stackText(frames: readonly Debugger.CallFrame[]): string {
-  return frames
-    .slice(0, FRAMES_MAX)
-    .map(({ functionName, url, location: { lineNumber, columnNumber = 0 } }) => {
-      // The inspector counts from 0, people and source maps from 1.
-      const place = sourcePlace(url, lineNumber + 1, columnNumber + 1);
-      return `    at ${functionName || '(anonymous)'} (${place})`;
-    })
-    .join('\n');
+function frameText(
+  { functionName, location }: Debugger.CallFrame,
+  urls: ReadonlyMap<string, string>,
+): string {
+  const { scriptId, lineNumber, columnNumber = 0 } = location;
+  const url = urls.get(scriptId) ?? `script ${scriptId}`;
+  // The inspector counts from 0, people and source maps from 1.
+  const place = sourcePlace(url, lineNumber + 1, columnNumber + 1);
+  return `    at ${functionName || '(anonymous)'} (${place})`;
 }

@@ -7,6 +7,7 @@ import { systemClock } from '../../base/clock.ts';
 import { messageOf, toEnvelope, environmentError } from '../../base/errors.ts';
 import { createSystemRandom } from '../../base/random.ts';
 import { type LogFile, openLogger } from '../../base/log-file.ts';
+import { BYTES_PER_MB } from '../../base/units.ts';
 import type { LogicalTopology } from '../../model/logical-topology.ts';
 import { Settings } from '../../model/settings.ts';
 import { watchParent } from '../../net/parent-pipe.ts';
@@ -15,8 +16,6 @@ import { decodeTopology } from '../../wire/topology.ts';
 import type { GatewayStart, ToGateway, ToTask } from '../thread-channel.ts';
 import { Gateway } from './gateway.ts';
 import { mainThreadStack } from './main-thread-stack.ts';
-
-const BYTES_PER_MB = 1024 * 1024;
 
 const port = parentPort;
 assert(port !== null, 'the gateway is a worker thread of an instance');

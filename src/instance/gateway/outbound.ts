@@ -14,8 +14,8 @@ const QUEUED_BYTES_MAX = 1024 * 1024;
 /**
  * Empties the task's ring into the connection with the stream manager.
  *
- * U1. A set leaves only while there is credit (ruling R4); the balance may go below zero by one set.
- *     Without credit the ring fills, and then `emit` waits: that is back pressure.
+ * U1. A set leaves only while there is credit (ruling R4); the balance may go below zero by one
+ *     set. Without credit the ring fills, and then `emit` waits: that is back pressure.
  * U2. A frame is given back to the ring when the network has its own copy, in the order of the
  *     frames: a marker's frame too, since earlier ones may still be with the network (ruling R15).
  * U3. What was handed to a connection that is lost is lost (at most once); what is still in the
@@ -67,7 +67,9 @@ export class Outbound {
     this.pump();
   }
 
-  /** An earlier process of this task has sent everything: only the end is left to be repeated (U4). */
+  /**
+   * An earlier process of this task has sent everything: only the end is left to be repeated (U4).
+   */
   end(): void {
     this.#hasEnded = true;
   }

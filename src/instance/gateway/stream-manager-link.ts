@@ -17,7 +17,9 @@ import type { InstanceIdentity } from '../instance-identity.ts';
 const TO_INSTANCE = 'heron.proto.system.HeronTupleSet2';
 /** Heron's instances give up after 5 s; a loaded machine may need as long to answer. */
 const REGISTRATION_TIMEOUT_MS = 5_000;
-/** Waits grow up to this multiple of the first, about as long as a stream manager takes to start. */
+/**
+ * Waits grow up to this multiple of the first, about as long as a stream manager takes to start.
+ */
 const RECONNECT_FACTOR = 8;
 
 export interface StreamManagerLinkOptions {
@@ -42,7 +44,9 @@ export interface StreamManagerLinkOptions {
   readonly onSet: (packet: Packet) => void;
 }
 
-/** The instance's connection with its container's stream manager, made again whenever it is lost. */
+/**
+ * The instance's connection with its container's stream manager, made again whenever it is lost.
+ */
 export class StreamManagerLink {
   readonly #options: StreamManagerLinkOptions;
   readonly #client: ReconnectingClient;

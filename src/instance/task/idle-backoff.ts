@@ -1,9 +1,9 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 
 /**
- * The wait of a spout that had nothing to emit (ruling R16): nothing at first, then 1 ms and twice as
- * long each time up to a limit, so that an idle topology costs next to nothing and a busy one has no
- * added latency.
+ * The wait of a spout that had nothing to emit (ruling R16): nothing at first, then 1 ms and twice
+ * as long each time up to a limit, so that an idle topology costs next to nothing and a busy one
+ * has no added latency.
  */
 export class IdleBackoff {
   readonly #clock: Clock;

@@ -20,6 +20,7 @@ import { BoltRunner } from './bolt-runner.ts';
 import type { ComponentRunner } from './component-runner.ts';
 import { EndTracker } from './end-tracker.ts';
 import { ErrorReports } from './error-reports.ts';
+import { GroupingFields } from './grouping-fields.ts';
 import { MetricsReporter } from './metrics-reporter.ts';
 import { BlockingRoomWait } from './room-wait.ts';
 import { SpoutRunner } from './spout-runner.ts';
@@ -92,9 +93,10 @@ export class RunningComponent {
     });
     this.#collector = new TaskCollector({
       output: this.#output,
-      streams: declared.outputs.map(({ stream }) => ({
-        isRead: plan.consumersOf(declared.name, stream).length > 0,
-        emitCount: this.#counters.emitted(stream),
+      streams: declared.outputs.map((output) => ({
+        isRead: plan.consumersOf(declared.name, output.stream).length > 0,
+        groupingFields: new GroupingFields(plan, declared.name, output),
+        emitCount: this.#counters.emitted(output.stream),
       })),
       counters: this.#counters,
       onError: (error) => this.#errors.add(error),

@@ -1,12 +1,14 @@
 import type { Collector } from '../../api/collector.ts';
 import { userError } from '../../base/errors.ts';
 import type { Counter } from '../../metrics/metrics-registry.ts';
+import type { GroupingFields } from './grouping-fields.ts';
 import type { TaskCounters } from './task-counters.ts';
 import type { TupleOutput } from './tuple-output.ts';
 
-/** How a stream of this component leaves: its counter, and whether anybody reads it. */
+/** How a stream of this component leaves: whether anybody reads it, how, and its counter. */
 export interface CollectedStream {
   readonly isRead: boolean;
+  readonly groupingFields: GroupingFields;
   readonly emitCount: Counter;
 }
 
@@ -55,8 +57,10 @@ export class TaskCollector implements Collector {
       return;
     }
     const stream = this.#streams[streamIndex] as CollectedStream;
-    if (stream.isRead) this.#output.emit(streamIndex, values);
-    else this.#output.emitted += 1;
+    if (stream.isRead) {
+      stream.groupingFields.check(values);
+      this.#output.emit(streamIndex, values);
+    } else this.#output.emitted += 1;
     stream.emitCount.value += 1;
     if (messageId !== undefined) this.#settled.push(messageId);
   }

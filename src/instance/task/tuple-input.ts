@@ -61,15 +61,23 @@ export class TupleInput {
 
   /** The next tuple of the open set. Throws PACKET_MALFORMED. */
   next(): AnyTuple | undefined {
-    const reader = this.#reader;
     const known = this.#known;
-    if (known === undefined || !reader.next()) return undefined;
-    const count = reader.valueCount;
-    const values: unknown[] = [];
-    for (let index = 0; index < count; index += 1) {
-      values.push(this.#values.read(reader.valueStart(index), reader.valueEnd(index)));
-    }
-    return new Tuple(known.origin, this.#sourceTask, values);
+    if (known === undefined || !this.#reader.next()) return undefined;
+    return new Tuple(known.origin, this.#sourceTask, this.#readValues());
+  }
+
+  /** Arrays of the right size from the start: one that grows takes 17 places. */
+  #readValues(): readonly unknown[] {
+    const { valueCount } = this.#reader;
+    if (valueCount === 1) return [this.#readValue(0)];
+    const values = new Array<unknown>(valueCount);
+    for (let index = 0; index < valueCount; index += 1) values[index] = this.#readValue(index);
+    return values;
+  }
+
+  #readValue(index: number): unknown {
+    const reader = this.#reader;
+    return this.#values.read(reader.valueStart(index), reader.valueEnd(index));
   }
 
   #knownStream(header: StreamHeader): KnownStream {

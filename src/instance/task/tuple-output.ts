@@ -66,7 +66,9 @@ export class TupleOutput {
     this.#unattended = !value;
   }
 
-  /** Whether a set's worth of tuples can be emitted without a wait; a little less in a small ring. */
+  /**
+   * Whether a set's worth of tuples can be emitted without a wait; a little less in a small ring.
+   */
   get hasRoom(): boolean {
     const { ring } = this.#options;
     if (this.#openStream === -1) return ring.hasRoom(this.#setBytes);

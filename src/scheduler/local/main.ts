@@ -8,6 +8,8 @@ import { parseSchedulerArguments } from './scheduler-arguments.ts';
 import { TopologySupervisor } from './topology-supervisor.ts';
 import { containerFolder, uploadsFolder, workingFolderAt } from './working-folder.ts';
 
+/* The local scheduler's process, one for each topology; the command that submits it starts it. */
+
 /** A scheduler has little to say: a line for every death of an executor. */
 const LOG_BYTES_MAX = 10 * 1024 * 1024;
 const LOG_FILES_MAX = 2;

@@ -1,4 +1,5 @@
-import { rm } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import { topologyName } from '../../base/ids.ts';
@@ -6,7 +7,7 @@ import type { Logger } from '../../base/logger.ts';
 import { parseCompletion } from '../../model/completion.ts';
 import { paths } from '../../state-manager/paths.ts';
 import type { StateManager } from '../../state-manager/state-manager.ts';
-import { keptLogsFolder } from './working-folder.ts';
+import { allKeptLogsFolder, keptLogsFolder } from './working-folder.ts';
 
 export interface RetentionOptions {
   readonly dataRoot: string;
@@ -17,7 +18,7 @@ export interface RetentionOptions {
 }
 
 /**
- * Removes the records and logs of topologies that completed longer ago than they are kept. Nobody
+ * Removes the records and logs of topologies that ended longer ago than they are kept. Nobody
  * runs for ever to do it, so every launch does; what fails is left to the next one.
  */
 export async function removeExpired(options: RetentionOptions): Promise<void> {
@@ -35,5 +36,22 @@ export async function removeExpired(options: RetentionOptions): Promise<void> {
       const reason = messageOf(error);
       logger.warn('the remains of a completed topology stay', { topology: name, reason });
     }
+  }
+  await removeOldLogs(options);
+}
+
+/** Logs without a record are those of topologies that could not start. */
+async function removeOldLogs(options: RetentionOptions): Promise<void> {
+  const { dataRoot, retentionMs, clock, logger } = options;
+  const folder = allKeptLogsFolder(dataRoot);
+  try {
+    for (const name of await readdir(folder)) {
+      const { mtimeMs } = await stat(join(folder, name));
+      if (clock.wallNow() - mtimeMs <= retentionMs) continue;
+      await rm(join(folder, name), { recursive: true, force: true });
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return; // Another launch is at it.
+    logger.warn('old logs stay', { folder, reason: messageOf(error) });
   }
 }

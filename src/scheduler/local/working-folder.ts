@@ -73,8 +73,12 @@ export function executorOutput(containerPath: string, container: ContainerId): s
   return join(logFolder(containerPath), `heron-executor-${container}.out`);
 }
 
+export function allKeptLogsFolder(dataRoot: string): string {
+  return join(dataRoot, 'logs');
+}
+
 export function keptLogsFolder(dataRoot: string, topology: TopologyId): string {
-  return join(dataRoot, 'logs', topology);
+  return join(allKeptLogsFolder(dataRoot), topology);
 }
 
 export function compileCacheFolder(dataRoot: string): string {

@@ -10,7 +10,9 @@ import { HeronCommand, type JsonValue } from '../../support/heron-command.ts';
 const TOPOLOGIES = join(import.meta.dirname, 'fixtures/topologies');
 const STUB = join(import.meta.dirname, '../../support/stub-command-line.ts');
 const HERE = 'local/tester/dev';
-const SUBMIT = ['submit', HERE, 'endless.ts', 'words'] as const;
+/** On a machine that is busy with other tests. */
+const PATIENTLY = ['--timeout', '120'] as const;
+const SUBMIT = ['submit', HERE, 'endless.ts', 'words', ...PATIENTLY] as const;
 const KILL = ['kill', HERE, 'words'] as const;
 
 /** Every step after which something of the submit is left. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
-import { HeronCommand, type JsonValue } from '../../support/heron-command.ts';
+import { type CommandEnd, HeronCommand, type JsonValue } from '../../support/heron-command.ts';
 
 /* One topology from its submit to its kill, by the real command and real processes. */
 
@@ -12,7 +12,7 @@ const HERE = 'local/tester/dev';
 test('submit, look, deactivate, activate, kill: each command tells the truth', async (t) => {
   const heron = await HeronCommand.create(t, TOPOLOGIES);
 
-  const submitted = await heron.run('submit', HERE, 'endless.ts', 'words');
+  const submitted = await heron.run('submit', HERE, 'endless.ts', 'words', '--timeout', '120');
   assert.equal(submitted.code, 0, submitted.stderr);
   assert.match(submitted.stdout, /^words runs; next: 'heron status/m);
 
@@ -68,7 +68,8 @@ test('submit, look, deactivate, activate, kill: each command tells the truth', a
       ['activate', 'RUNNING', true],
     ] as const) {
       const { code, value } = await heron.json(command, HERE, 'words');
-      assert.deepEqual([code, value['state'], value['changed']], [0, state, changed]);
+      assert.equal(code, 0, JSON.stringify(value));
+      assert.deepEqual([value['state'], value['changed']], [state, changed]);
       const { value: status } = await heron.json('status', HERE, 'words');
       assert.equal(status['state'], state);
     }
@@ -115,6 +116,21 @@ test('submit, look, deactivate, activate, kill: each command tells the truth', a
   const again = await heron.json('kill', HERE, 'words');
   assert.equal(again.code, 101);
   assert.equal(errorIn(again.value)['code'], 'TOPOLOGY_NOT_FOUND');
+});
+
+test('of two submits of one name at the same moment one wins', async (t) => {
+  const heron = await HeronCommand.create(t, TOPOLOGIES);
+  const submit = (): Promise<CommandEnd> =>
+    heron.run('submit', HERE, 'endless.ts', 'words', '--timeout', '120');
+  const ends = await Promise.all([submit(), submit()]);
+  const codes = ends.map(({ code }) => code).toSorted((a, b) => Number(a) - Number(b));
+  assert.deepEqual(codes, [0, 102], ends.map(({ stderr }) => stderr).join('\n'));
+  assert.equal(
+    (await heron.json('deactivate', HERE, 'words')).code,
+    0,
+    'the token is the right one',
+  );
+  assert.equal((await heron.run('kill', HERE, 'words')).code, 0);
 });
 
 function errorIn(value: JsonValue): JsonValue {

@@ -8,10 +8,12 @@ import { HeronCommand, type JsonValue } from '../../support/heron-command.ts';
 
 const TOPOLOGIES = join(import.meta.dirname, 'fixtures/topologies');
 const HERE = 'local/tester/dev';
+/** On a machine that is busy with other tests. */
+const PATIENTLY = ['--timeout', '120'] as const;
 
 test('a topology whose input ends: exit code 0, and only its logs are left', async (t) => {
   const heron = await HeronCommand.create(t, TOPOLOGIES);
-  const { code, value } = await heron.json('run', HERE, 'short.ts', 'short');
+  const { code, value } = await heron.json('run', HERE, 'short.ts', 'short', ...PATIENTLY);
   assert.equal(code, 0);
   assert.deepEqual([value['state'], value['result']], ['COMPLETED', 'completed']);
   assert.deepEqual(heron.processes(), []);
@@ -40,12 +42,12 @@ test('a topology whose input ends: exit code 0, and only its logs are left', asy
 
 test('Ctrl-C kills the topology and says so by the exit code', async (t) => {
   const heron = await HeronCommand.create(t, TOPOLOGIES);
-  const { child, end } = heron.start(['run', HERE, 'endless.ts', 'words']);
+  const { child, end } = heron.start(['run', HERE, 'endless.ts', 'words', ...PATIENTLY]);
   let said = '';
   child.stdout?.on('data', (chunk: Buffer) => {
     said += chunk.toString();
   });
-  await eventually(() => said.includes('words runs; Ctrl-C kills it'), { timeoutMs: 60_000 });
+  await eventually(() => said.includes('words runs; Ctrl-C kills it'), { timeoutMs: 120_000 });
   child.kill('SIGINT');
   const { code, stderr } = await end;
   assert.equal(code, 130, stderr);
@@ -56,7 +58,14 @@ test('Ctrl-C kills the topology and says so by the exit code', async (t) => {
 
 test('a component that cannot be opened: the cause is shown and nothing is left', async (t) => {
   const heron = await HeronCommand.create(t, TOPOLOGIES);
-  const { code, value } = await heron.json('submit', HERE, 'short.ts', 'short', 'prepare');
+  const { code, value } = await heron.json(
+    'submit',
+    HERE,
+    'short.ts',
+    'short',
+    'prepare',
+    ...PATIENTLY,
+  );
   assert.equal(code, 103);
   const error = value['error'] as JsonValue;
   assert.equal(error['code'], 'TOPOLOGY_FAILED');

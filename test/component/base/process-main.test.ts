@@ -128,6 +128,7 @@ test('P4: an exit that foreign code caused is a failure and keeps its own code',
   const zero = await start(t, 'foreign-exit').end;
   assert.equal(zero.code, 70);
   assert.match(zero.err, /some code called process\.exit\(0\)/);
+  assert.match(zero.err, /at .*fixtures\/process\.ts:\d+/, 'the caller is shown');
   assert.equal((await start(t, 'foreign-exit-7').end).code, 7);
 });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { EXIT } from '../../../src/base/exit-codes.ts';
 import { eventually } from '../../support/eventually.ts';
-import { InstanceInTest, type InstanceOptions } from '../../support/instance-in-test.ts';
+import { InstanceInTest, type InstanceOptions, PATIENTLY } from '../../support/instance-in-test.ts';
 import { aTuple } from '../../support/tuple-sets.ts';
 
 /* Case O41: why an instance died is clear, for every way in which user code can kill it. */
@@ -15,7 +15,7 @@ const AUTHORS_LINE = /behaviours-topology\.ts:\d+:\d+/;
 async function failing(t: TestContext, options: InstanceOptions) {
   const instance = await InstanceInTest.start(t, { config, ...options });
   if (options.component === 'work') {
-    await eventually(() => instance.partners.registrations.length === 1);
+    await eventually(() => instance.partners.registrations.length === 1, PATIENTLY);
     instance.partners.send({ tuples: [aTuple('heron')] });
     instance.partners.send({ endOfInput: true });
   }
@@ -24,7 +24,7 @@ async function failing(t: TestContext, options: InstanceOptions) {
 
 describe('O41: user code that throws', () => {
   for (const [script, message] of [
-    ['constructor throw', "constructor of 'words' (task 1) failed: thrown on purpose"],
+    ['constructor throw', "the factory of component 'words' failed: thrown on purpose"],
     ['open throw', "open of 'words' (task 1) failed: thrown on purpose"],
     ['open reject', "open of 'words' (task 1) failed: rejected on purpose"],
     ['call throw', "nextTuple of 'words' (task 1) failed: thrown on purpose"],
@@ -81,11 +81,14 @@ describe('O41: user code that throws', () => {
       config,
     });
     const { partners } = instance;
-    await eventually(async () => (await instance.log('gateway')).includes('metrics manager'));
-    await eventually(() => partners.registrations.length === 1);
+    await eventually(
+      async () => (await instance.log('gateway')).includes('metrics manager'),
+      PATIENTLY,
+    );
+    await eventually(() => partners.registrations.length === 1, PATIENTLY);
     partners.send({ tuples: [aTuple('heron')] });
     await instance.end;
-    await eventually(() => partners.exceptions.length === 1);
+    await eventually(() => partners.exceptions.length === 1, PATIENTLY);
     assert.match(partners.exceptions[0] ?? '', /thrown on purpose in call[^]*behaviours-topology/);
   });
 });
@@ -132,6 +135,6 @@ describe('an instance that cannot start', () => {
   it('because a flag is wrong says which', async (t) => {
     const { code, stderr } = await failing(t, { script: 'idle', flags: { 'task-id': 'one' } });
     assert.equal(code, EXIT.badArguments);
-    assert.match(stderr, /--task-id must be a whole number/);
+    assert.match(stderr, /--task-id: expected a whole number/);
   });
 });

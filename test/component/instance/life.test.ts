@@ -5,7 +5,7 @@ import { ENGINE_VERSION } from '../../../src/base/version.ts';
 import { FrameAssembler } from '../../../src/wire/frame.ts';
 import { StatusCode } from '../../../src/wire/messages.ts';
 import { eventually } from '../../support/eventually.ts';
-import { InstanceInTest } from '../../support/instance-in-test.ts';
+import { InstanceInTest, PATIENTLY } from '../../support/instance-in-test.ts';
 import { aTuple } from '../../support/tuple-sets.ts';
 
 const config = {
@@ -52,7 +52,7 @@ describe('an instance registers', () => {
         },
       });
       const { registrations } = instance.partners;
-      await eventually(() => registrations.length > 0);
+      await eventually(() => registrations.length > 0, PATIENTLY);
       const { payload, request } = registrations[0] ?? assert.fail('it has registered');
       const golden = goldenPayload(`${session}-from-RegisterInstanceRequest-1`);
       assert.deepEqual(payload.subarray(0, golden.length), golden);
@@ -67,14 +67,14 @@ describe('an instance registers', () => {
   it('again and again while it is refused, and says why', async (t) => {
     const instance = await InstanceInTest.start(t, { script: 'idle', config });
     instance.partners.status = StatusCode.NOTOK;
-    await eventually(() => instance.partners.registrations.length > 2);
+    await eventually(() => instance.partners.registrations.length > 2, PATIENTLY);
     assert.match(await instance.log('gateway'), /the stream manager refused: as the test says/);
     assert.ok(instance.isRunning);
   });
 
   it('with its metrics manager', async (t) => {
     const { partners } = await InstanceInTest.start(t, { script: 'idle', config });
-    await eventually(() => partners.publishers.length > 0);
+    await eventually(() => partners.publishers.length > 0, PATIENTLY);
     assert.match(String(partners.publishers[0]), /container_1_words_1/);
   });
 });
@@ -83,7 +83,7 @@ describe('an instance', () => {
   it('emits, says that it has ended, and waits to be stopped', async (t) => {
     const instance = await InstanceInTest.start(t, { script: 'count 3', config });
     const { partners } = instance;
-    await eventually(() => partners.seen.includes('end 1'));
+    await eventually(() => partners.seen.includes('end 1'), PATIENTLY);
     assert.deepEqual(partners.seen, ['default: 1 2 3', 'end 1']);
     assert.ok(instance.isRunning);
     instance.terminate();
@@ -92,11 +92,11 @@ describe('an instance', () => {
 
   it('R3: says again that it has ended when its stream manager comes back', async (t) => {
     const { partners } = await InstanceInTest.start(t, { script: 'count 3', config });
-    await eventually(() => partners.seen.includes('end 1'));
+    await eventually(() => partners.seen.includes('end 1'), PATIENTLY);
     const port = partners.streamManagerPort;
     await partners.leave();
     await partners.listen(port);
-    await eventually(() => partners.seen.length === 3);
+    await eventually(() => partners.seen.length === 3, PATIENTLY);
     assert.deepEqual(partners.seen, ['default: 1 2 3', 'end 1', 'end 1']);
     assert.deepEqual(
       partners.registrations.map(({ request }) => request.ended),
@@ -106,13 +106,13 @@ describe('an instance', () => {
 
   it('goes on with what it has not sent when its stream manager comes back', async (t) => {
     const { partners } = await InstanceInTest.start(t, { script: 'flood', config, creditBytes: 1 });
-    await eventually(() => partners.seen.length === 1);
+    await eventually(() => partners.seen.length === 1, PATIENTLY);
     const port = partners.streamManagerPort;
     await partners.leave();
     await partners.listen(port);
-    await eventually(() => partners.seen.length === 2);
+    await eventually(() => partners.seen.length === 2, PATIENTLY);
     partners.grant(40_000);
-    await eventually(() => partners.seen.length > 2);
+    await eventually(() => partners.seen.length > 2, PATIENTLY);
   });
 
   it('emits only while its topology runs', async (t) => {
@@ -122,11 +122,11 @@ describe('an instance', () => {
       state: 'PAUSED',
       creditBytes: 1,
     });
-    await eventually(() => partners.registrations.length === 1);
+    await eventually(() => partners.registrations.length === 1, PATIENTLY);
     partners.setState('PAUSED');
     assert.deepEqual(partners.seen, []);
     partners.setState('RUNNING');
-    await eventually(() => partners.seen.length > 0);
+    await eventually(() => partners.seen.length > 0, PATIENTLY);
     partners.setState('PAUSED');
     partners.grant(1_000_000_000);
     let before = -1;
@@ -134,19 +134,19 @@ describe('an instance', () => {
       const isQuiet = before === partners.seen.length;
       before = partners.seen.length;
       return isQuiet;
-    });
+    }, PATIENTLY);
     partners.setState('RUNNING');
-    await eventually(() => partners.seen.length > before);
+    await eventually(() => partners.seen.length > before, PATIENTLY);
   });
 
   for (const script of ['echo', 'settle']) {
     it(`executes in order, credits, and ends after its input (${script})`, async (t) => {
       const { partners } = await InstanceInTest.start(t, { component: 'work', script, config });
-      await eventually(() => partners.registrations.length === 1);
+      await eventually(() => partners.registrations.length === 1, PATIENTLY);
       partners.send({ tuples: [aTuple('a'), aTuple('b')] });
       partners.send({ tuples: [aTuple(1n), aTuple(new Date(0))] });
       partners.send({ endOfInput: true });
-      await eventually(() => partners.seen.includes('end 2'));
+      await eventually(() => partners.seen.includes('end 2'), PATIENTLY);
       const words = partners.seen.flatMap((one) => /^default: (.*)/.exec(one)?.slice(1) ?? []);
       assert.equal(words.join(' '), `a b 1 ${String(new Date(0))}`);
       assert.ok(partners.seen.some((one) => one.startsWith('consumed ')));
@@ -161,11 +161,11 @@ describe('an instance', () => {
     });
     const large = 'x'.repeat(3_000_000);
     partners.send({ tuples: [aTuple('a')] });
-    await eventually(() => partners.registrations.length === 1);
+    await eventually(() => partners.registrations.length === 1, PATIENTLY);
     partners.send({ tuples: [{ values: [textValue(large)] }] });
     partners.send({ tuples: [aTuple('b')] });
     partners.send({ endOfInput: true });
-    await eventually(() => partners.seen.includes('end 2'));
+    await eventually(() => partners.seen.includes('end 2'), PATIENTLY);
     const sets = partners.seen.filter((one) => one.startsWith('default'));
     assert.deepEqual(
       sets.map((one) => one.length),
@@ -180,11 +180,11 @@ describe('an instance', () => {
       config,
       creditBytes: window,
     });
-    await eventually(() => partners.receivedBytes >= window);
+    await eventually(() => partners.receivedBytes >= window, PATIENTLY);
     const beyond = partners.receivedBytes - window;
     assert.ok(beyond < 32_768, `${beyond} bytes too many`);
     partners.grant(beyond + 1);
-    await eventually(() => partners.receivedBytes > window + beyond);
+    await eventually(() => partners.receivedBytes > window + beyond, PATIENTLY);
     assert.ok(partners.receivedBytes < window + beyond + 32_769);
   });
 
@@ -194,7 +194,7 @@ describe('an instance', () => {
       config,
       creditBytes: undefined,
     });
-    await eventually(() => partners.seen.includes('end 1'));
+    await eventually(() => partners.seen.includes('end 1'), PATIENTLY);
     const words = partners.seen.flatMap((one) => one.split(' ').slice(1));
     assert.equal(words.length, 200_000 + 1);
   });

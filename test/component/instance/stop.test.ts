@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import { eventually } from '../../support/eventually.ts';
-import { InstanceInTest, type InstanceOptions } from '../../support/instance-in-test.ts';
+import { InstanceInTest, type InstanceOptions, PATIENTLY } from '../../support/instance-in-test.ts';
 import { aTuple } from '../../support/tuple-sets.ts';
 
 /*
@@ -12,7 +12,7 @@ import { aTuple } from '../../support/tuple-sets.ts';
 
 const GRACE_MS = 2_000;
 /** The machine may be busy: the process has to be gone in this time, not much earlier. */
-const GONE_MS = GRACE_MS + 3_000;
+const GONE_MS = GRACE_MS + 5_000;
 
 const config = {
   'heron.shutdown.grace.ms': `${GRACE_MS}`,
@@ -28,14 +28,17 @@ const WAYS = {
 
 async function started(t: TestContext, options: InstanceOptions): Promise<InstanceInTest> {
   const instance = await InstanceInTest.start(t, { config, ...options });
-  await eventually(async () => (await instance.log('gateway')).includes('the task has started'));
+  await eventually(
+    async () => (await instance.log('gateway')).includes('the task has started'),
+    PATIENTLY,
+  );
   return instance;
 }
 
 /** One that is stuck, when its gateway has said so. */
 async function stuck(t: TestContext, options: InstanceOptions): Promise<InstanceInTest> {
   const instance = await InstanceInTest.start(t, { config, ...options });
-  await eventually(async () => (await instance.log('gateway')).includes('BlockedTask'));
+  await eventually(async () => (await instance.log('gateway')).includes('BlockedTask'), PATIENTLY);
   return instance;
 }
 
@@ -49,14 +52,14 @@ for (const [way, end] of Object.entries(WAYS)) {
 
     it('when it is busy', async (t) => {
       const instance = await started(t, { script: 'flood' });
-      await eventually(() => instance.partners.receivedBytes > 1_000_000);
+      await eventually(() => instance.partners.receivedBytes > 1_000_000, PATIENTLY);
       end(instance);
       assert.deepEqual(await instance.end, { code: 0, signal: null, stderr: '' });
     });
 
     it('when it waits inside emit for room', async (t) => {
       const instance = await started(t, { script: 'flood', creditBytes: 1 });
-      await eventually(() => instance.partners.receivedBytes > 0);
+      await eventually(() => instance.partners.receivedBytes > 0, PATIENTLY);
       end(instance);
       assert.deepEqual(await instance.end, { code: 0, signal: null, stderr: '' });
     });
@@ -81,7 +84,7 @@ describe('O36: an instance that hangs is seen from its other thread', () => {
     const log = await instance.log('gateway');
     assert.match(log, /BlockedTask: nextTuple of 'words' \(task 1\) has not returned for/);
     assert.match(log, /at spinForEver \(.*behaviours-topology\.ts:\d+:\d+\)/);
-    await eventually(() => instance.partners.exceptions.length === 1);
+    await eventually(() => instance.partners.exceptions.length === 1, PATIENTLY);
     assert.match(instance.partners.exceptions[0] ?? '', /spinForEver/);
   });
 
@@ -124,12 +127,12 @@ describe('O36: an instance that hangs is seen from its other thread', () => {
     const before = partners.registrations.length;
     await partners.leave();
     await partners.listen(port);
-    await eventually(() => partners.registrations.length > before);
+    await eventually(() => partners.registrations.length > before, PATIENTLY);
     partners.setState('PAUSED');
     for (let sets = 0; sets < 100; sets += 1) {
       partners.send({ tuples: [aTuple('x'.repeat(50_000))] });
     }
-    await eventually(() => partners.unsentBytes === 0);
+    await eventually(() => partners.unsentBytes === 0, PATIENTLY);
     assert.ok(instance.isRunning);
   });
 });

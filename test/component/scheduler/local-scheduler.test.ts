@@ -347,6 +347,17 @@ test('what a scheduler began and could not finish is finished by repair', async 
   assertNothingLeft(topology);
 });
 
+test('so is a kill of which a living scheduler has not heard', async (t) => {
+  const topology = await aSubmittedTopology(t, plan);
+  const { scheduler, request, folder } = topology;
+  await topology.submit();
+  await scheduler.launch(request);
+  await allUp(topology);
+  writeFileSync(folder.killFile, '{"keepLogs":false}');
+  assert.equal(await scheduler.repair(request), 'ended');
+  assertNothingLeft(topology);
+});
+
 test('the remains of an earlier topology of the same name make way', async (t) => {
   const topology = await aSubmittedTopology(t, plan);
   const { scheduler, request, folder } = topology;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, utimesSync } from 'node:fs';
 import { test } from 'node:test';
 import { topologyId, topologyName } from '../../../src/base/ids.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
@@ -35,4 +35,21 @@ test('records and logs of completed topologies go when their time is over', asyn
   assert.deepEqual(await stateManager.list(paths.completedTopologies), ['damaged', 'young']);
   assert.ok(!existsSync(keptLogsFolder(dataRoot, topologyId('old-id'))));
   assert.ok(existsSync(keptLogsFolder(dataRoot, topologyId('young-id'))));
+});
+
+test('so do logs that no record is about', async (t) => {
+  const { path: dataRoot } = await temporaryFolder(t);
+  const clock = new ManualClock();
+  const stateManager = createStateManager({ kind: 'memory' });
+  const keep = (name: string, agoMs: number): string => {
+    const folder = keptLogsFolder(dataRoot, topologyId(name));
+    mkdirSync(folder, { recursive: true });
+    const seconds = (clock.wallNow() - agoMs) / 1000;
+    utimesSync(folder, seconds, seconds);
+    return folder;
+  };
+  const old = keep('old', 2_000);
+  const young = keep('young', 500);
+  await removeExpired({ dataRoot, stateManager, retentionMs: 1_000, clock, logger: silentLogger });
+  assert.deepEqual([existsSync(old), existsSync(young)], [false, true]);
 });

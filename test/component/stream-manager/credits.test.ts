@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
+import type { PhysicalPlan } from '../../../src/model/physical-plan.ts';
 import { eventually } from '../../support/eventually.ts';
 import { aPlanOf } from '../../support/planned-tasks.ts';
 import {
@@ -75,6 +76,15 @@ async function settled(manager: RunningStreamManager, source: ObedientSource, se
   });
 }
 
+/** A running plan whose tasks 1 and 2 are `word` and `slow`. */
+async function start(t: TestContext, plan: PhysicalPlan) {
+  const running = await RunningStreamManagers.start(t, plan, { config });
+  const all = await running.instances();
+  const [word, slow] = [all.get(1), all.get(2)];
+  assert.ok(word !== undefined && slow !== undefined);
+  return { running, all, word, slow };
+}
+
 for (const [where, container] of [
   ['in the same container', 1],
   ['in another container', 2],
@@ -83,10 +93,7 @@ for (const [where, container] of [
     const plan = aPlanOf(topology, ['word', 1], ['slow', container], ['quick', container]);
 
     it('stops its source: no more is under way than the windows allow', async (t) => {
-      const running = await RunningStreamManagers.start(t, plan, { config });
-      const all = await running.instances();
-      const [word, slow] = [all.get(1), all.get(2)];
-      assert.ok(word !== undefined && slow !== undefined);
+      const { running, word, slow } = await start(t, plan);
       slow.isSlow = true;
       const set = setFor(2);
       const source = new ObedientSource(word, set);
@@ -100,10 +107,7 @@ for (const [where, container] of [
     });
 
     it('gets every tuple once it goes on, and the source goes on with it', async (t) => {
-      const running = await RunningStreamManagers.start(t, plan, { config });
-      const all = await running.instances();
-      const [word, slow] = [all.get(1), all.get(2)];
-      assert.ok(word !== undefined && slow !== undefined);
+      const { running, word, slow } = await start(t, plan);
       slow.isSlow = true;
       const source = new ObedientSource(word, setFor(2));
       await settled(running.managerOf(1), source, 1_000);
@@ -118,14 +122,12 @@ for (const [where, container] of [
     });
 
     it('does not slow a task beside it', async (t) => {
-      const running = await RunningStreamManagers.start(
+      const { running, all, word, slow } = await start(
         t,
         aPlanOf(topology, ['word', 1], ['slow', container], ['quick', container], ['word', 1]),
-        { config },
       );
-      const all = await running.instances();
-      const [word, slow, quick, other] = [all.get(1), all.get(2), all.get(3), all.get(4)];
-      assert.ok(word !== undefined && slow !== undefined && quick !== undefined && other);
+      const [quick, other] = [all.get(3), all.get(4)];
+      assert.ok(quick !== undefined && other !== undefined);
       slow.isSlow = true;
       const stopped = new ObedientSource(word, setFor(2));
       await settled(running.managerOf(1), stopped, 10_000);
@@ -141,10 +143,7 @@ for (const [where, container] of [
 describe('a slow task that dies', () => {
   it('frees its source, and what was not under way reaches its successor', async (t) => {
     const plan = aPlanOf(topology, ['word', 1], ['slow', 2], ['quick', 2]);
-    const running = await RunningStreamManagers.start(t, plan, { config });
-    const all = await running.instances();
-    const [word, slow] = [all.get(1), all.get(2)];
-    assert.ok(word !== undefined && slow !== undefined);
+    const { running, word, slow } = await start(t, plan);
     slow.isSlow = true;
     const source = new ObedientSource(word, setFor(2));
     await settled(running.managerOf(1), source, 10_000);
@@ -167,10 +166,7 @@ describe('a foreign source, which knows no credits', () => {
   const plan = aPlanOf(python, ['word', 1], ['slow', 1], ['quick', 1]);
 
   it('is stopped by its socket, and loses nothing', async (t) => {
-    const running = await RunningStreamManagers.start(t, plan, { config });
-    const all = await running.instances();
-    const [word, slow] = [all.get(1), all.get(2)];
-    assert.ok(word !== undefined && slow !== undefined);
+    const { running, word, slow } = await start(t, plan);
     slow.isSlow = true;
     // Far more than the kernel's socket buffers hold.
     const set = setFor(2, 1, 1_000);
@@ -201,10 +197,7 @@ describe('a foreign destination, which knows no credits', () => {
   const plan = aPlanOf(python, ['word', 1], ['slow', 2], ['quick', 1]);
 
   it('is paced by what its socket takes', async (t) => {
-    const running = await RunningStreamManagers.start(t, plan, { config });
-    const all = await running.instances();
-    const [word, slow] = [all.get(1), all.get(2)];
-    assert.ok(word !== undefined && slow !== undefined);
+    const { running, word, slow } = await start(t, plan);
     const source = new ObedientSource(word, setFor(2));
     await eventually(() => {
       source.sendAll(500);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
+import type { PhysicalPlan } from '../../../src/model/physical-plan.ts';
 import { eventually } from '../../support/eventually.ts';
 import { aPlanOf } from '../../support/planned-tasks.ts';
 import { RunningStreamManagers } from '../../support/running-stream-managers.ts';
@@ -14,15 +15,21 @@ function setOf(task: number, texts: readonly string[], stream = 'default') {
   return tupleSetBytes({ task, stream, tuples: texts.map((word) => aTuple(word)) });
 }
 
+/** Everything of a plan, registered and connected. */
+async function start(t: TestContext, plan: PhysicalPlan) {
+  const running = await RunningStreamManagers.start(t, plan);
+  return { running, all: await running.instances() };
+}
+
+/** Task 1 of `word` in container 1, task 2 of `count`, which reads it, in another or the same. */
+function aPair(countContainer: number): PhysicalPlan {
+  const topology = aTopology([aSpout('word'), aBolt('count', ['word'])]);
+  return aPlanOf(topology, ['word', 1], ['count', countContainer]);
+}
+
 describe('the way of a tuple', () => {
   it('leads from a local instance to a local one, bytes unchanged', async (t) => {
-    const plan = aPlanOf(
-      aTopology([aSpout('word'), aBolt('count', ['word'])]),
-      ['word', 1],
-      ['count', 1],
-    );
-    const running = await RunningStreamManagers.start(t, plan);
-    const all = await running.instances();
+    const { all } = await start(t, aPair(1));
     const set = setOf(1, ['a', 'bb', '']);
     all.get(1)?.sendSet(set);
     const received = await eventually(() => all.get(2)?.sets[0] ?? false);
@@ -35,8 +42,7 @@ describe('the way of a tuple', () => {
       aBolt('count', [anInput('word', { kind: 'all' })], { parallelism: 2 }),
     ]);
     const plan = aPlanOf(topology, ['word', 1], ['word', 2], ['count', 1], ['count', 2]);
-    const running = await RunningStreamManagers.start(t, plan);
-    const all = await running.instances();
+    const { running, all } = await start(t, plan);
     all.get(1)?.sendSet(setOf(1, ['from 1']));
     all.get(2)?.sendSet(setOf(2, ['from 2']));
     for (const task of [3, 4]) {
@@ -59,8 +65,7 @@ describe('the way of a tuple', () => {
       ]),
     ]);
     const plan = aPlanOf(topology, ['word', 1], ['count', 2]);
-    const running = await RunningStreamManagers.start(t, plan);
-    const all = await running.instances();
+    const { all } = await start(t, plan);
     const sent: string[] = [];
     for (let round = 0; round < 200; round += 1) {
       const some = words(1 + (round % 40), `${'.'.repeat(round)}${round}-`);
@@ -87,8 +92,7 @@ describe('the way of a tuple', () => {
       ['count', 3],
       ['count', 3],
     );
-    const running = await RunningStreamManagers.start(t, plan);
-    const all = await running.instances();
+    const { all } = await start(t, plan);
     const keys = words(500, 'ключ ');
     for (const task of [1, 2, 3]) all.get(task)?.sendSet(setOf(task, keys));
     const counts = [4, 5, 6, 7].map((task) => all.get(task));
@@ -108,13 +112,7 @@ describe('the way of a tuple', () => {
   });
 
   it('carries a tuple that is larger than a batch, and than a window', async (t) => {
-    const plan = aPlanOf(
-      aTopology([aSpout('word'), aBolt('count', ['word'])]),
-      ['word', 1],
-      ['count', 2],
-    );
-    const running = await RunningStreamManagers.start(t, plan);
-    const all = await running.instances();
+    const { all } = await start(t, aPair(2));
     const large = Buffer.alloc(3 * 1024 * 1024, 'x');
     const value = Buffer.concat([Buffer.from([0xc6, 0, 0x30, 0, 0]), large]);
     for (let round = 0; round < 3; round += 1) {
@@ -131,8 +129,7 @@ describe('the way of a tuple', () => {
 
   it('ends where nobody reads, with a count', async (t) => {
     const plan = aPlanOf(aTopology([aSpout('word')]), ['word', 1]);
-    const running = await RunningStreamManagers.start(t, plan);
-    const all = await running.instances();
+    const { running, all } = await start(t, plan);
     all.get(1)?.sendSet(setOf(1, ['a', 'b']));
     await eventually(
       () => running.managerOf(1).count('__server/__tuples_without_destination') === 2,
@@ -140,13 +137,7 @@ describe('the way of a tuple', () => {
   });
 
   it('ends for a set that claims another source, together with its connection', async (t) => {
-    const plan = aPlanOf(
-      aTopology([aSpout('word'), aBolt('count', ['word'])]),
-      ['word', 1],
-      ['count', 1],
-    );
-    const running = await RunningStreamManagers.start(t, plan);
-    const all = await running.instances();
+    const { all } = await start(t, aPair(1));
     all.get(1)?.sendSet(setOf(2, ['a']));
     await eventually(() => all.get(1)?.isClosed === true);
     assert.equal(all.get(2)?.isClosed, false);
@@ -159,8 +150,7 @@ describe('the way of a tuple', () => {
       ['word', 2],
       ['count', 1],
     );
-    const running = await RunningStreamManagers.start(t, plan);
-    const all = await running.instances();
+    const { running, all } = await start(t, plan);
     all.get(3)?.kill();
     const manager = running.managerOf(1);
     await eventually(() => manager.log.includes('lost an instance'));
@@ -177,13 +167,7 @@ describe('the way of a tuple', () => {
   });
 
   it('counts what an instance had and did not consume', async (t) => {
-    const plan = aPlanOf(
-      aTopology([aSpout('word'), aBolt('count', ['word'])]),
-      ['word', 1],
-      ['count', 1],
-    );
-    const running = await RunningStreamManagers.start(t, plan);
-    const all = await running.instances();
+    const { running, all } = await start(t, aPair(1));
     const sink = all.get(2);
     assert.ok(sink !== undefined);
     sink.isSlow = true;

@@ -111,4 +111,17 @@ describe('the end of a task', () => {
     await eventually(() => all.get(3)?.tupleCount === 1);
     assert.deepEqual(all.get(3)?.endedTasks, [1]);
   });
+
+  it('is told to a process that is started again for the task, and to no other', async (t) => {
+    const running = await RunningStreamManagers.start(t, plan);
+    const all = await running.instances();
+    assert.equal((await all.get(1)?.registrationAnswer())?.ended, false);
+    all.get(1)?.sendSet(end(1));
+    await eventually(() => all.get(3)?.endedTasks.length === 1);
+    for (const task of [1, 3]) all.get(task)?.kill();
+    await eventually(() => running.managerOf(1).log.includes('lost an instance'));
+    const [word, count] = [await running.instance(1), await running.instance(3)];
+    assert.equal((await word.registrationAnswer()).ended, true);
+    assert.equal((await count.registrationAnswer()).ended, false);
+  });
 });

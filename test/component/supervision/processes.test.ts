@@ -14,6 +14,7 @@ import type { ProcessHandle } from '../../../src/supervision/process-handle.ts';
 import {
   adoptProcess,
   type Command,
+  READY,
   startDependent,
   startDetached,
 } from '../../../src/supervision/start-process.ts';
@@ -28,6 +29,9 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 /* Real processes, started, watched and ended in the ways that supervisors have. */
 
 const STAYS = `setInterval(() => {}, 1000); console.log('ready');`;
+/** Its main thread is inside one call until its input ends, and runs no signal handler. */
+const READS_INPUT = `process.on('SIGTERM', () => {}); console.log('ready');
+  require('fs').readFileSync(0); process.exit(3)`;
 const IGNORES_SIGTERM = `process.on('SIGTERM', () => console.log('no')); ${STAYS}`;
 
 interface Bench {
@@ -76,6 +80,14 @@ test('a child is named by a pid file while it lives', async (t) => {
   assert.deepEqual(await child.ended, { code: null, signal: 'SIGTERM', lastLines: [] });
   assert.equal(readPidFile(folder, 'child'), undefined);
   child.signal('SIGKILL'); // Late and harmless.
+});
+
+test('SIGTERM comes with the end of the input, for a child that is busy (R7)', async (t) => {
+  const { start, output } = await bench(t);
+  const child = start(READS_INPUT);
+  await eventually(() => output().includes('ready'));
+  child.signal('SIGTERM');
+  assert.equal((await child.ended).code, 3);
 });
 
 test('how a child ended is seen: code, signal and last lines', async (t) => {
@@ -275,3 +287,25 @@ function groupOf(leader: number): readonly ProcessIdentity[] {
     return group === leader ? [identity] : [];
   });
 }
+
+test('a child can say that it does its work, and only in the agreed words', async (t) => {
+  const { command, folder, clock } = await bench(t);
+  const openOutput = (): RotatingFile =>
+    new RotatingFile({ file: join(folder, 'ready.out'), bytesMax: 10_000, filesMax: 2 });
+  const script = (words: string): string => `process.send(${words}); ${STAYS}`;
+  const start = (words: string): ProcessHandle => {
+    const ready = { saysReady: true } as const;
+    const handle = startDependent(command(script(words), ready), { openOutput, clock });
+    t.after(() => handle.signal('SIGKILL'));
+    return handle;
+  };
+  const other = start(`'ready'`);
+  let hasSaidSo = false;
+  void other.ready?.then(() => {
+    hasSaidSo = true;
+  });
+  await start(JSON.stringify(READY)).ready;
+  other.signal('SIGTERM');
+  await other.ended;
+  assert.ok(!hasSaidSo);
+});

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CommandLine, PORT } from '../../../src/base/command-line.ts';
+import { CommandLine, PORT, tokenFromEnvironment } from '../../../src/base/command-line.ts';
 
 const FLAGS = ['host', 'port'] as const;
 
@@ -30,3 +30,10 @@ for (const [name, args, message] of WRONG) {
     assert.throws(read, { code: 'INVALID_ARGUMENT', message });
   });
 }
+
+test('the token comes in the environment, and must come', () => {
+  assert.equal(tokenFromEnvironment({ HERON_TOKEN: 'secret' }), 'secret');
+  const refused = { code: 'INVALID_ARGUMENT', message: /HERON_TOKEN is missing/ };
+  assert.throws(() => tokenFromEnvironment({}), refused);
+  assert.throws(() => tokenFromEnvironment({ HERON_TOKEN: '' }), refused);
+});

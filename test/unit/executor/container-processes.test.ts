@@ -6,6 +6,7 @@ import { ContainerProcesses } from '../../../src/executor/container-processes.ts
 import type { ProcessRole, WantedProcess } from '../../../src/executor/wanted-processes.ts';
 import type { Ending } from '../../../src/supervision/process-handle.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { settled } from '../../support/settled.ts';
 
 const roles: Readonly<Record<string, ProcessRole>> = {
   master: 'topology-master',
@@ -16,11 +17,6 @@ const roles: Readonly<Record<string, ProcessRole>> = {
 function wanted(name: string, flag = ''): WantedProcess {
   const role = roles[name] ?? 'instance';
   return { name, role, entry: `${role}/main`, flags: [flag], heapLimitMb: undefined };
-}
-
-/** Lets everything happen that does not wait for time or for a process. */
-async function settled(): Promise<void> {
-  for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
 }
 
 /** Runs fake processes and writes down what is done to them. */

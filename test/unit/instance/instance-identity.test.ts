@@ -49,10 +49,10 @@ describe('the command line of an instance', () => {
   const wrong: readonly [name: string, value: string, message: RegExp][] = [
     ['task-id', 'absent', /--task-id is missing/],
     ['task-id', '', /--task-id is missing/],
-    ['task-id', '0', /--task-id must be a whole number from 1 to 2147483647, got '0'/],
-    ['task-id', '1.5', /--task-id must be a whole number/],
-    ['component-index', '-1', /--component-index must be a whole number from 0/],
-    ['stream-manager-port', '65536', /--stream-manager-port must be .* from 1 to 65535/],
+    ['task-id', '0', /--task-id: expected a whole number from 1 to 2147483647, got '0'/],
+    ['task-id', '1.5', /--task-id: expected a whole number/],
+    ['component-index', '-1', /--component-index: expected a whole number from 0/],
+    ['stream-manager-port', '65536', /--stream-manager-port: expected .* from 1 to 65535/],
     ['host', 'absent', /--host is missing/],
     ['colour', 'blue', /'--colour'/],
   ];

@@ -20,4 +20,14 @@ describe('EndMarkers', () => {
     assert.deepEqual(markers.remoteTasksFor(taskId(8)), [1, 2]);
     assert.deepEqual(markers.remoteTasksFor(taskId(9)), []);
   });
+
+  it('knows which local tasks have ended', () => {
+    const markers = new EndMarkers();
+    markers.addRemote(taskId(1), taskId(8));
+    markers.addLocal(taskId(4));
+    assert.deepEqual(
+      [1, 4, 8].map((task) => markers.hasLocal(taskId(task))),
+      [false, true, false],
+    );
+  });
 });

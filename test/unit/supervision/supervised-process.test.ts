@@ -14,10 +14,16 @@ class FakeProcess implements ProcessHandle {
   readonly signals: string[] = [];
   readonly ended: Promise<Ending>;
   readonly pid: number;
+  readonly ready: Promise<void>;
+  /** Says that it does its work. */
+  sayReady: () => void = () => {};
   #settle: (ending: Ending) => void = () => {};
 
   constructor(pid: number) {
     this.pid = pid;
+    this.ready = new Promise((resolve) => {
+      this.sayReady = resolve;
+    });
     this.ended = new Promise((resolve) => {
       this.#settle = resolve;
     });
@@ -222,4 +228,35 @@ test('history of an earlier supervisor goes on: starting again is a restart', ()
   supervised.start(launch);
   assert.equal(supervised.report.restarts, 5);
   assert.deepEqual(supervised.report.lastExit, lastExit);
+});
+
+test('the moment at which a process does its work is reported, until its end', async () => {
+  let changes = 0;
+  const { supervised, clock, launch, started, current } = supervise({
+    onChange: () => {
+      changes += 1;
+    },
+  });
+  supervised.start(launch);
+  const first = current();
+  assert.equal(supervised.report.readyAtMs, undefined);
+  const changesBefore = changes;
+  clock.advance(5);
+  first.sayReady();
+  await first.ready;
+  await Promise.resolve();
+  assert.equal(supervised.report.readyAtMs, clock.wallNow());
+  assert.equal(changes, changesBefore + 1);
+  await first.end({ code: 1 });
+  assert.equal(supervised.report.readyAtMs, undefined);
+  clock.advance(400);
+  assert.equal(started.length, 2);
+  assert.equal(supervised.report.readyAtMs, undefined, 'the next one has not said so yet');
+  current().sayReady();
+  await current().ready;
+  await Promise.resolve();
+  supervised.restart();
+  await current().end();
+  assert.equal(started.length, 3);
+  assert.equal(supervised.report.readyAtMs, undefined, 'nor has the one that replaced it');
 });

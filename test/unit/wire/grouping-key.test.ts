@@ -3,7 +3,8 @@ import { suite, test } from 'node:test';
 import * as fc from 'fast-check';
 import { hasCode } from '../../../src/base/errors.ts';
 import { hashGroupingKey, NOT_A_KEY } from '../../../src/wire/grouping-key.ts';
-import { encodeValue } from '../../../src/wire/values.ts';
+import { encodeValue, isGroupingKey } from '../../../src/wire/values.ts';
+import { values } from '../../support/arbitrary-values.ts';
 
 const room = new Uint8Array(64 * 1024);
 
@@ -117,6 +118,22 @@ suite('hashGroupingKey', () => {
       assert.equal(hashOf(value), NOT_A_KEY);
       assert.equal(hashOf([1, value]), NOT_A_KEY);
     }
+  });
+
+  test('refuses exactly what isGroupingKey refuses', () => {
+    fc.assert(
+      fc.property(fc.oneof(keys, values), (value) => {
+        const isKey = hashOf(value) !== NOT_A_KEY;
+        assert.equal(isGroupingKey(value), isKey);
+        assert.equal(isGroupingKey([value]), hashOf([value]) !== NOT_A_KEY);
+      }),
+      { numRuns: 2000 },
+    );
+    let deep: unknown = 1;
+    for (let level = 0; level < 16; level += 1) deep = [deep];
+    assert.ok(isGroupingKey(deep));
+    assert.ok(!isGroupingKey([deep]));
+    assert.ok(!isGroupingKey(new Array(1)));
   });
 
   test('takes arrays of all kinds of keys, down to a depth', () => {

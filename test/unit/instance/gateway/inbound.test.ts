@@ -175,4 +175,20 @@ describe('what the task has consumed', () => {
     inbound.pump();
     assert.deepEqual(await peer.take(), []);
   });
+
+  it('V3: what comes after the end of the task is dropped and credited', async () => {
+    const { inbound, receive, consume } = anInbound({ windowBytes: 1_000_000 });
+    const peer = new GatewayConnection();
+    inbound.connect(peer.connection);
+    receive(aSet('a'));
+    receive(aSet('unread'));
+    consume();
+    inbound.end();
+    assert.deepEqual(await peer.take(), [`consumed ${SET_BYTES + aSet('unread').length}`]);
+    receive(aSet('late'));
+    receive(tupleSetBytes({ task: 1, endOfInput: true }));
+    assert.deepEqual(await peer.take(), [`consumed ${aSet('late').length}`]);
+    assert.equal(consume(), 'default: unread');
+    assert.equal(consume(), undefined);
+  });
 });

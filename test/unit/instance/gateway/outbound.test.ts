@@ -60,7 +60,7 @@ describe('what a task has emitted', () => {
     assert.deepEqual(await peer.take(), ['default: a']);
   });
 
-  it('U1: without credits the queue of the connection bounds it, and goes on by itself', async () => {
+  it('U1: without credits the queue of the connection bounds it, and it goes on', async () => {
     const { ring, outbound } = anOutbound(8 * 1024 * 1024);
     const peer = new GatewayConnection();
     outbound.connect(peer.connection, undefined);
@@ -155,5 +155,14 @@ describe('what a task has emitted', () => {
     outbound.connect(second.connection, 1_000);
     assert.deepEqual(await second.take(), ['end 3']);
     assert.ok(outbound.isDrained);
+  });
+
+  it('U4: a task that an earlier process has brought to its end says so from the start', async () => {
+    const { outbound } = anOutbound();
+    outbound.end();
+    const peer = new GatewayConnection();
+    outbound.connect(peer.connection, 1_000);
+    assert.deepEqual(await peer.take(), ['end 3']);
+    assert.ok(outbound.hasEnded && outbound.isDrained);
   });
 });

@@ -78,4 +78,15 @@ describe('the life of a task', () => {
     assert.equal(stepsAt(opened, ended), 'none none, then awaiting-plan');
     assert.equal(stepsAt(plan(running1), ended), 'open none, then opening');
   });
+
+  it('P4: makes no component when the task had ended before', () => {
+    assert.equal(
+      stepsAt({ kind: 'ended-before' }, plan(running1), plan(paused2), opened, ended, stop),
+      'none none none none none stop, then stopping',
+    );
+    assert.equal(
+      stepsAt(plan(running1), { kind: 'ended-before' }, opened),
+      'open none run, then running',
+    );
+  });
 });

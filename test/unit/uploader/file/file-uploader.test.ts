@@ -60,6 +60,15 @@ describe('the file uploader', () => {
     await uploader.remove(second);
   });
 
+  it('can be cleared, of uploads that nobody knows of as well', async (t) => {
+    const { path, archive, uploader } = await aPlace(t);
+    await uploader.upload('words-1', archive);
+    await uploader.upload('words-2', archive);
+    await uploader.clear();
+    assert.deepEqual(await readdir(join(path, 'role')), []);
+    await uploader.clear();
+  });
+
   it('leaves no half copy behind when it fails', async (t) => {
     const { path, uploads, archive, uploader } = await aPlace(t);
     await assert.rejects(uploader.upload('words-1', join(path, 'absent')), {

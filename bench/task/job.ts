@@ -1,0 +1,33 @@
+import { BasicBolt, Spout, topology, type Tuple } from '../../src/api/index.ts';
+
+/* The components of the bench; main.ts says what it measures. */
+
+/** Its words are emitted from outside. */
+export class Words extends Spout.of({ default: ['word'] }) {
+  override nextTuple(): void {}
+}
+
+export class Transport extends BasicBolt.of({}) {
+  sum = 0;
+
+  override execute(tuple: Tuple<{ word: string }>): void {
+    this.sum += tuple.get('word').length;
+  }
+}
+
+export class Count extends BasicBolt.of({}) {
+  readonly #counts = new Map<string, number>();
+
+  override execute(tuple: Tuple<{ word: string }>): void {
+    const word = tuple.get('word');
+    this.#counts.set(word, (this.#counts.get(word) ?? 0) + 1);
+  }
+}
+
+/** words → bolt, one task each. */
+export function jobOf(words: Words, bolt: Transport | Count) {
+  return topology('task-bench', (builder) => {
+    const source = builder.setSpout('words', () => words);
+    builder.setBolt('bolt', () => bolt).fieldsGrouping(source, 'word');
+  }).build();
+}

@@ -1,0 +1,123 @@
+import type { BuiltTopology } from '../../src/api/topology.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import {
+  componentName,
+  containerId,
+  epoch,
+  instanceIdOf,
+  streamManagerId,
+  taskId,
+  topologyId,
+} from '../../src/base/ids.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import { GatewayPorts } from '../../src/instance/gateway/gateway-ports.ts';
+import { RunningComponent } from '../../src/instance/task/running-component.ts';
+import { TaskPorts } from '../../src/instance/task/task-ports.ts';
+import type { SharedMemory } from '../../src/instance/thread-channel.ts';
+import { PlanIndex } from '../../src/model/plan-index.ts';
+import { Settings } from '../../src/model/settings.ts';
+import { wordList } from '../word-count/words.ts';
+import { type Count, jobOf, type Transport, Words } from './job.ts';
+
+const STREAM_MANAGER = streamManagerId('stmgr-1');
+/** Shuffles the words without a random number for each: coprime to their number. */
+const STRIDE = 7_919;
+
+/** A spout's task whose output ring is the input ring of a bolt's task. */
+export class TaskPair {
+  readonly #words = new Words();
+  readonly #list: readonly string[];
+  readonly #spout: RunningComponent;
+  readonly #bolt: RunningComponent;
+  readonly #input: TaskPorts;
+  #at = 0;
+
+  static async open(bolt: Transport | Count, distinctWords: number): Promise<TaskPair> {
+    const pair = new TaskPair(bolt, wordList(distinctWords));
+    await pair.#spout.open();
+    await pair.#bolt.open();
+    void pair.#bolt.run(true);
+    return pair;
+  }
+
+  private constructor(bolt: Transport | Count, list: readonly string[]) {
+    const built = jobOf(this.#words, bolt);
+    const { memory } = new GatewayPorts(new Settings());
+    const own = new GatewayPorts(new Settings()).memory;
+    this.#list = list;
+    this.#input = new TaskPorts({ ...own, dataIn: memory.dataOut });
+    this.#spout = aTask(built, 'words', 1, new TaskPorts(memoryTo(own, memory)));
+    this.#bolt = aTask(built, 'bolt', 2, this.#input);
+  }
+
+  emit(tuples: number): void {
+    const list = this.#list;
+    for (let index = 0; index < tuples; index += 1) {
+      this.#at = (this.#at + STRIDE) % list.length;
+      this.#words.emit({ word: list[this.#at] as string });
+    }
+  }
+
+  /** Resolves when the bolt has executed all that was emitted. */
+  async execute(): Promise<void> {
+    do await turn();
+    while (this.#input.dataIn.hasNext());
+  }
+
+  async close(): Promise<void> {
+    for (const running of [this.#bolt, this.#spout]) {
+      running.stop();
+      await running.close();
+    }
+  }
+}
+
+/** The spout rings the bolt's bell where it would ring its gateway's. */
+function memoryTo(reader: SharedMemory, own: SharedMemory): SharedMemory {
+  return { ...own, gatewayBell: reader.taskBell };
+}
+
+function aTask(built: BuiltTopology, name: string, task: number, ports: TaskPorts) {
+  const instance = (component: string, number: number) => ({
+    id: instanceIdOf(containerId(1), componentName(component), taskId(number)),
+    streamManager: STREAM_MANAGER,
+    task: taskId(number),
+    componentIndex: 0,
+    component: componentName(component),
+  });
+  return new RunningComponent({
+    identity: {
+      topologyName: built.topology.name,
+      topologyId: topologyId('task-bench-1'),
+      instance: instance(name, task).id,
+      component: componentName(name),
+      task: taskId(task),
+      componentIndex: 0,
+      container: containerId(1),
+      host: '127.0.0.1',
+      streamManager: STREAM_MANAGER,
+      streamManagerPort: 1,
+      metricsManagerPort: 1,
+      definitionFile: '',
+      logDirectory: '',
+    },
+    clock: systemClock,
+    logger: silentLogger,
+    send() {},
+    built,
+    ports,
+    plan: new PlanIndex({
+      epoch: epoch(1),
+      topology: { ...built.topology, id: topologyId('task-bench-1'), state: 'RUNNING' },
+      streamManagers: [],
+      instances: [instance('words', 1), instance('bolt', 2)],
+    }),
+  });
+}
+
+/** One turn of the event loop, in which the bolt's task goes on. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => {
+    systemClock.soon(resolve);
+  });
+}

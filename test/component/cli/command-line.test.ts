@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import { systemClock } from '../../../src/base/clock.ts';
+import { topologyName } from '../../../src/base/ids.ts';
+import { silentLogger } from '../../../src/base/logger.ts';
+import { createSystemRandom } from '../../../src/base/random.ts';
+import { createStateManager } from '../../../src/state-manager/create.ts';
+import { paths } from '../../../src/state-manager/paths.ts';
+import { encodeTopology } from '../../../src/wire/topology.ts';
+import { runInProcess } from '../../support/command-line.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { aTopology } from '../../support/topologies.ts';
+
+/* Exit codes and JSON of every command over what it may find; what runs is in test/cluster/cli. */
+
+const STATE = 'repository/state/local';
+const HERE = 'local/tester/dev';
+const WORDS = topologyName('words');
+const MODULE = join(import.meta.dirname, '../../cluster/cli/fixtures/topologies/short.ts');
+const ON_A_TOPOLOGY = ['status', 'kill', 'activate', 'deactivate', 'logs'];
+
+interface JsonError {
+  readonly code: string;
+  readonly domain: string;
+  readonly message: string;
+  readonly next: string;
+}
+
+async function errorOf(dataRoot: string, ...args: readonly string[]) {
+  const { code, stdout } = await runInProcess(dataRoot, [...args, '--json']);
+  const { error } = JSON.parse(stdout) as { readonly error: JsonError };
+  assert.ok(error.message.length > 0 && error.next.length > 0);
+  return { exit: code, code: error.code, message: error.message };
+}
+
+async function writeNodes(
+  t: TestContext,
+  nodes: Readonly<Record<string, Uint8Array>>,
+): Promise<string> {
+  const { path } = await temporaryFolder(t);
+  const stateManager = createStateManager({
+    kind: 'file',
+    root: join(path, STATE),
+    clock: systemClock,
+    random: createSystemRandom(),
+    logger: silentLogger,
+  });
+  for (const [node, bytes] of Object.entries(nodes)) await stateManager.write(node, bytes);
+  await stateManager.close();
+  return path;
+}
+
+describe('a topology that is not there', () => {
+  for (const command of ON_A_TOPOLOGY) {
+    test(`${command} says so: 101`, async (t) => {
+      const { path } = await temporaryFolder(t);
+      const { exit, code } = await errorOf(path, command, HERE, WORDS);
+      assert.deepEqual([exit, code], [101, 'TOPOLOGY_NOT_FOUND']);
+    });
+  }
+
+  test('list is empty: 0', async (t) => {
+    const { path } = await temporaryFolder(t);
+    const { code, stdout } = await runInProcess(path, ['list', HERE, '--json']);
+    assert.deepEqual([code, JSON.parse(stdout)], [0, { topologies: [] }]);
+  });
+});
+
+describe('a topology that is half dead', () => {
+  const halfDead = (t: TestContext): Promise<string> =>
+    writeNodes(t, { [paths.topology(WORDS)]: encodeTopology(aTopology()) });
+
+  for (const command of ['activate', 'deactivate']) {
+    test(`${command} refuses: 100`, async (t) => {
+      const { exit, code } = await errorOf(await halfDead(t), command, HERE, WORDS);
+      assert.deepEqual([exit, code], [100, 'TOPOLOGY_NOT_READY']);
+    });
+  }
+
+  test('logs has none: 100', async (t) => {
+    const { exit, code } = await errorOf(await halfDead(t), 'logs', HERE, WORDS);
+    assert.deepEqual([exit, code], [100, 'FILE_FAILED']);
+  });
+
+  test('status and list show it: 0', async (t) => {
+    const path = await halfDead(t);
+    const status = await runInProcess(path, ['status', HERE, WORDS, '--json']);
+    const { state } = JSON.parse(status.stdout) as { readonly state: string };
+    assert.deepEqual([status.code, state], [0, 'HALF_DEAD']);
+    const list = await runInProcess(path, ['list', 'local']);
+    assert.match(list.stdout, /^words\s+HALF_DEAD\s/m);
+  });
+
+  test('kill removes it: 0', async (t) => {
+    const path = await halfDead(t);
+    assert.equal((await runInProcess(path, ['kill', HERE, WORDS])).code, 0);
+    assert.equal((await runInProcess(path, ['status', HERE, WORDS])).code, 101);
+  });
+});
+
+describe('a topology whose records are damaged', () => {
+  const damaged = (t: TestContext): Promise<string> =>
+    writeNodes(t, { [paths.topology(WORDS)]: Buffer.from('?'), 'pplans/words': Buffer.from('!') });
+
+  test('status names what cannot be read: 0', async (t) => {
+    const { code, stdout } = await runInProcess(await damaged(t), ['status', HERE, WORDS]);
+    assert.equal(code, 0);
+    assert.match(stdout, /^words DAMAGED/);
+    assert.match(stdout, /the node topologies\/words is damaged: /);
+  });
+
+  test('kill removes it: 0', async (t) => {
+    const path = await damaged(t);
+    const { code, stderr } = await runInProcess(path, ['kill', HERE, WORDS]);
+    assert.equal(code, 0, stderr);
+    assert.equal((await runInProcess(path, ['status', HERE, WORDS])).code, 101);
+  });
+});
+
+describe('a state store that is down', () => {
+  const commands = [
+    ['submit', HERE, MODULE, WORDS],
+    ['run', HERE, MODULE, WORDS],
+    ['list', HERE],
+    ...ON_A_TOPOLOGY.map((command) => [command, HERE, WORDS]),
+  ];
+  for (const command of commands) {
+    test(`${command[0]} says where: 104`, async (t) => {
+      const { path } = await temporaryFolder(t);
+      await mkdir(join(path, 'repository', 'state'), { recursive: true });
+      await writeFile(join(path, STATE), 'a file where the folder should be');
+      const { exit, message } = await errorOf(path, ...command);
+      assert.equal(exit, 104, message);
+      assert.ok(message.includes(join(path, STATE)), message);
+    });
+  }
+});
+
+describe('a command line that is wrong', () => {
+  const wrong: readonly (readonly [readonly string[], RegExp])[] = [
+    [['sumbit'], /unknown command 'sumbit' \(Did you mean submit\?\)/],
+    [['kill', HERE], /missing required argument 'topology'/],
+    [
+      ['kill', 'lokal/me/dev', 'words'],
+      /unknown cluster 'lokal'; did you mean 'local'\? \(local\)/,
+    ],
+    [['kill', 'local/../dev', 'words'], /'\.\.', which cannot be a name/],
+    [['kill', 'local/a/b/c', 'words'], /is not of this form/],
+    [['kill', HERE, '../words'], /must have 1 to 128 letters/],
+    [['submit', HERE, 'none.ts', 'words'], /there is no topology module .*none\.ts/],
+    [['submit', HERE, MODULE, 'words', '--config-property', 'x'], /It is written key=value/],
+    [
+      ['submit', HERE, MODULE, 'words', '--config-property', 'topology.stmgrs=none'],
+      /topology\.stmgrs: expected a whole number/,
+    ],
+    [['submit', HERE, MODULE, 'words', '--timeout', '0'], /A whole number from 1/],
+    [['logs', HERE, 'words', '--level', 'loud'], /Allowed choices are debug, info, warn, error/],
+    [['help', 'kil'], /there is no command 'kil'; did you mean 'kill'\?/],
+  ];
+  for (const [args, expected] of wrong) {
+    test(`${args.join(' ').slice(-60)}: 1`, async (t) => {
+      const { path } = await temporaryFolder(t);
+      const json = await errorOf(path, ...args);
+      assert.equal(json.exit, 1, json.message);
+      assert.match(json.message, expected);
+      const human = await runInProcess(path, args);
+      assert.deepEqual([human.code, human.stdout], [1, '']);
+      assert.match(human.stderr.replaceAll('\n', ' '), expected);
+    });
+  }
+});
+
+describe('errors for people', () => {
+  test('one line, the next step, and no stack', async (t) => {
+    const { path } = await temporaryFolder(t);
+    const { stderr } = await runInProcess(path, ['status', HERE, 'words']);
+    assert.match(stderr, /^error: there is no topology 'words' in local\/tester\/dev\nNext: .+\n$/);
+  });
+
+  test('the stack with --verbose', async (t) => {
+    const { path } = await temporaryFolder(t);
+    const { stderr } = await runInProcess(path, ['status', HERE, 'words', '--verbose']);
+    assert.match(stderr, /^ +at .*topology-record\.ts/m);
+  });
+});
+
+describe('version and help', () => {
+  for (const args of [['version'], ['help'], ['help', 'kill'], ['kill', '--help']]) {
+    test(`${args.join(' ')}: text, and one JSON value with --json`, async (t) => {
+      const { path } = await temporaryFolder(t);
+      const human = await runInProcess(path, args);
+      assert.equal(human.code, 0);
+      assert.match(human.stdout, /^(heron-ts \d|Usage: heron )/);
+      const json = await runInProcess(path, [...args, '--json']);
+      assert.equal(json.code, 0);
+      assert.equal(typeof JSON.parse(json.stdout), 'object');
+    });
+  }
+});

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { decodeMetricsFrame } from '../../../../src/instance/metrics-frame.ts';
+import { MetricsReporter } from '../../../../src/instance/task/metrics-reporter.ts';
+import { CountMetric } from '../../../../src/metrics/count-metric.ts';
+import { createRingMemory, RingReader, RingWriter } from '../../../../src/ring/byte-ring.ts';
+import { Doorbell } from '../../../../src/ring/doorbell.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+
+function aReporter() {
+  const memory = createRingMemory(128 * 1024);
+  const reader = new RingReader(memory, new Doorbell());
+  const clock = new ManualClock();
+  const reporter = new MetricsReporter({
+    ring: new RingWriter(memory, new Doorbell(), new Doorbell()),
+    clock,
+    intervalMs: 1_000,
+  });
+  /** What has been reported since the last call. */
+  const take = (): Map<string, number> => {
+    const counts = new Map<string, number>();
+    while (reader.next()) {
+      const { counters } = decodeMetricsFrame(reader.bytes.subarray(reader.start, reader.end));
+      for (const [name, value] of counters) counts.set(name, (counts.get(name) ?? 0) + value);
+      reader.release();
+    }
+    return counts;
+  };
+  return { reporter, clock, take };
+}
+
+describe('the metrics of a task', () => {
+  it('are reported twice an export', () => {
+    const { reporter, clock, take } = aReporter();
+    reporter.start();
+    reporter.registry.counter('a').add(1);
+    clock.advance(499);
+    assert.deepEqual(take(), new Map());
+    clock.advance(1);
+    assert.deepEqual(take(), new Map([['a', 1]]));
+    clock.advance(1_000);
+    assert.deepEqual(take(), new Map(), 'nothing new');
+  });
+
+  it('include those of the user', () => {
+    const { reporter, take } = aReporter();
+    const metric = new CountMetric();
+    reporter.registerUserMetric('files', metric);
+    metric.incr();
+    metric.incr();
+    reporter.report();
+    assert.deepEqual(take(), new Map([['files', 2]]));
+  });
+
+  it('R1: are kept while the ring is full, and none is lost', () => {
+    const { reporter, take } = aReporter();
+    const names = Array.from({ length: 400 }, (_, index) => `${'n'.repeat(150)}${index}`);
+    const total = new Map<string, number>();
+    for (let round = 1; round <= 10; round += 1) {
+      for (const name of names) reporter.registry.counter(name).add(1);
+      reporter.report();
+    }
+    for (let round = 0; round < 10; round += 1) {
+      for (const [name, value] of take()) total.set(name, (total.get(name) ?? 0) + value);
+      reporter.report();
+    }
+    assert.deepEqual(total, new Map(names.map((name) => [name, 10])));
+  });
+
+  it('are reported for the last time when it is closed', () => {
+    const { reporter, clock, take } = aReporter();
+    reporter.start();
+    reporter.registry.counter('a').add(1);
+    reporter.close();
+    assert.deepEqual(take(), new Map([['a', 1]]));
+    assert.equal(clock.pendingTimers, 0);
+  });
+});
