@@ -33,7 +33,7 @@ test('O12: a location node that is deleted is back, and data keeps flowing', asy
   await words.assertCountsAreRight();
 });
 
-test('O35: a container that comes back elsewhere is found, its old address is not dialled', async (t) => {
+test('O35: a container that comes back elsewhere is found, and not at its old address', async (t) => {
   const cluster = await aCluster(t);
   const words = await RunningWordCount.begin(cluster);
   const old = await addressOf(cluster, 'stmgr-2');
@@ -71,7 +71,7 @@ const STARTERS = [
   { process: 'executor-1', container: 1, log: 'heron-executor-1.log' },
 ];
 
-test('O15: a process that starts while the state manager is away says so, and recovers', async (t) => {
+test('O15: what starts while the state manager is away says so, and recovers', async (t) => {
   const cluster = await aCluster(t);
   await cluster.submit('endless', 'endless', {
     config: { 'heron.executor.restart.attempts.max': 150 },

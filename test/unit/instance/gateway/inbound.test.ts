@@ -73,6 +73,18 @@ describe('what a stream manager sends', () => {
     );
   });
 
+  it('V2: keeps its order when a later set would find room', () => {
+    const { inbound, receive, consume } = anInbound();
+    const [large, small] = ['x'.repeat(30_000), 'small'];
+    for (const word of [large, large, large, small]) receive(aSet(word));
+    const seen: (number | undefined)[] = [];
+    for (let sets = 0; sets < 4; sets += 1) {
+      seen.push(consume()?.length);
+      inbound.pump();
+    }
+    assert.deepEqual(seen, [30_009, 30_009, 30_009, 14]);
+  });
+
   it('V2: R15: goes by message when it is too large for the ring, and keeps its place', () => {
     const { receive, consume, largeSets } = anInbound();
     const large = aSet('x'.repeat(100_000));

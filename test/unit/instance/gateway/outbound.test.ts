@@ -157,7 +157,7 @@ describe('what a task has emitted', () => {
     assert.ok(outbound.isDrained);
   });
 
-  it('U4: a task that an earlier process has brought to its end says so from the start', async () => {
+  it('U4: says so from the start when an earlier process brought the task to its end', async () => {
     const { outbound } = anOutbound();
     outbound.end();
     const peer = new GatewayConnection();

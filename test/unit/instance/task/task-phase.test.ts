@@ -59,7 +59,7 @@ describe('the life of a task', () => {
     assert.equal(advance(opening, plan(paused2)).phase, opening);
   });
 
-  it('P4: does nothing any more when it is stopping', () => {
+  it('P5: does nothing any more when it is stopping', () => {
     assert.equal(
       stepsAt(stop, plan(running1), opened, ended, stop),
       'stop none none none none, then stopping',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Spout } from '../../../../src/api/spout.ts';
+import type { TopologyContext } from '../../../../src/api/topology-context.ts';
 import type { BuiltTopology } from '../../../../src/api/topology.ts';
 import { componentName, epoch } from '../../../../src/base/ids.ts';
 import { silentLogger } from '../../../../src/base/logger.ts';
@@ -14,12 +15,14 @@ import { anIdentity, linePlan, takeFrames } from '../../../support/task-in-test.
 
 class Words extends Spout.of({ default: ['word'] }) {
   readonly calls: string[] = [];
+  siblings = 0;
   opening: Promise<void> = Promise.resolve();
   next: (self: this) => void = () => {};
   atClose: () => void = () => {};
 
-  override open(): Promise<void> {
+  override open(context: TopologyContext): Promise<void> {
     this.calls.push('open');
+    this.siblings = context.parallelism;
     return this.opening;
   }
   override nextTuple(): void {
@@ -107,6 +110,31 @@ describe('a task', () => {
     assert.ok(asked > 0);
     await givePlan(3, 'PAUSED');
     assert.deepEqual(spout.calls, ['open', 'deactivate']);
+  });
+
+  it('asks nothing of a spout whose topology is paused', async () => {
+    const { spout, failures, givePlan } = aTask();
+    spout.next = () => assert.fail('not while it is paused');
+    await givePlan(1, 'PAUSED');
+    assert.deepEqual(spout.calls, ['open']);
+    assert.deepEqual(failures, []);
+  });
+
+  it('opens with the newest plan when its module took long', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { task, spout, givePlan, turn } = aTask({
+      async load(built) {
+        await gate.promise;
+        return built;
+      },
+    });
+    await givePlan(1, 'RUNNING');
+    const [first, , ...others] = linePlan.instances;
+    const instances = first === undefined ? others : [first, ...others];
+    task.handle({ kind: 'plan', plan: { ...linePlan, epoch: epoch(2), instances } });
+    gate.resolve();
+    await turn();
+    assert.equal(spout.siblings, 1);
   });
 
   it('R2: fails when the module describes another topology', async () => {
