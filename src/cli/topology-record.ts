@@ -95,10 +95,11 @@ export async function notFound(
   name: TopologyName,
   written: WrittenPlace,
 ): Promise<EngineError> {
-  const known = [
+  const names = [
     ...(await stateManager.list(paths.topologies)),
     ...(await stateManager.list(paths.completedTopologies)),
   ];
+  const known = names.filter((other) => other !== name); // Its own record, when it has completed.
   const where = [written.cluster, written.role, written.environ].filter(Boolean).join('/');
   const text = `there is no topology '${name}' in ${where}${didYouMean(name, known)}`;
   return userError('TOPOLOGY_NOT_FOUND', text);

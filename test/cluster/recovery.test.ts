@@ -33,7 +33,7 @@ test('O12: a location node that is deleted is back, and data keeps flowing', asy
   await words.assertCountsAreRight();
 });
 
-test('O35: a container that comes back elsewhere is found, and not at its old address', async (t) => {
+test('O35: a container that comes back elsewhere is found there and nowhere else', async (t) => {
   const cluster = await aCluster(t);
   const words = await RunningWordCount.begin(cluster);
   const old = await addressOf(cluster, 'stmgr-2');
