@@ -21,12 +21,13 @@ interface Status {
 }
 
 const TOP = 20;
+const EXIT_INTERRUPTED = 130;
 const LOOK_EVERY_MS = 250;
 const BYTES_PER_MB = 1024 * 1024;
 
 const places = process.argv.slice(2).map((place) => resolve(place));
 if (places.length === 0) places.push(join(root, 'node_modules'));
-const files = await textFilesBelow(places);
+const files = await findFiles();
 const bytes = (await Promise.all(files.map((file) => stat(file)))).reduce(
   (n, { size }) => n + size,
   0,
@@ -36,22 +37,44 @@ const target = [`local/${userInfo().username}/demo`, 'word-count'];
 const dataRoot = await mkdtemp(join(tmpdir(), 'heron-demo-'));
 const stateRoot = join(dataRoot, 'repository', 'state', 'local');
 let keepLogs = false;
+let isSubmitOver = false;
+const interruption = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  // One Ctrl-C comes several times: from the terminal, and from the programs that started this one.
+  process.on(signal, () => interruption.abort());
+}
 
 process.exitCode = await demo().catch((error: unknown) => {
+  if (interruption.signal.aborted) return EXIT_INTERRUPTED;
   keepLogs = true;
   console.error(error instanceof Error ? error.message : error);
+  console.error(`logs: ${dataRoot}`);
   return 1;
 });
-await heron('kill', ...target).catch(() => {}); // Nothing to kill after a completed run.
+await command('kill', ...target).ended.catch(() => {}); // Nothing to kill after a completed run.
 if (!keepLogs) await rm(dataRoot, { recursive: true });
+
+/** Where the words come from; says what is wrong with the arguments and ends. */
+async function findFiles(): Promise<string[]> {
+  try {
+    const found = await textFilesBelow(places);
+    if (found.length > 0) return found;
+    console.error(`there are no text files (Markdown, .txt, licences) in ${places.join(', ')}`);
+  } catch (error) {
+    console.error(
+      `cannot read the text: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+  console.error('Next: npm run demo -- <file or folder> ...');
+  process.exit(1);
+}
 
 async function demo(): Promise<number> {
   console.log(`counting the words of ${files.length} files, ${mb(bytes)} MB`);
   console.log(`logs while it runs: ${join(dataRoot, 'topologies')}`);
   const submittedAtMs = Date.now();
-  const planned = whenThere(join(stateRoot, 'pplans', 'word-count'));
-  await submit();
-  const startedAtMs = await planned;
+  const planned = join(stateRoot, 'pplans', 'word-count');
+  const [startedAtMs] = await Promise.all([whenThere(planned), submit()]);
   console.log(
     `submitted; the first word could flow after ${seconds(submittedAtMs, startedAtMs)} s`,
   );
@@ -70,7 +93,11 @@ async function submit(): Promise<void> {
   const [place = '', name = ''] = target;
   const topology = join(root, 'examples', 'word-count.ts');
   const often = ['--config-property', 'heron.metrics.export.interval.ms=500'];
-  await heron('submit', ...often, place, topology, name, result, ...places);
+  try {
+    await heron('submit', ...often, place, topology, name, result, ...places);
+  } finally {
+    isSubmitOver = true;
+  }
 }
 
 /** When a file came into being, by the wall clock; it may be gone again soon. */
@@ -78,6 +105,7 @@ async function whenThere(file: string): Promise<number> {
   for (;;) {
     const found = await stat(file).catch(() => undefined);
     if (found !== undefined) return found.mtimeMs;
+    if (isSubmitOver) return Date.now(); // It failed, or all was over between two looks.
     await new Promise((tick) => setTimeout(tick, LOOK_EVERY_MS / 10));
   }
 }
@@ -124,17 +152,34 @@ async function untilCompleted(): Promise<Completion> {
   }
 }
 
-/** Runs one command of the CLI; what it wrote to standard output. */
+/** Runs one command of the CLI, which is interrupted with us; what it wrote to standard output. */
 async function heron(...args: readonly string[]): Promise<string> {
+  interruption.signal.throwIfAborted();
+  const { interrupt, ended } = command(...args);
+  interruption.signal.addEventListener('abort', interrupt);
+  try {
+    return await ended;
+  } finally {
+    interruption.signal.removeEventListener('abort', interrupt);
+  }
+}
+
+/** In a process group of its own: the terminal's Ctrl-C is for us, who pass it on or clean up. */
+function command(...args: readonly string[]) {
   const child = spawn(process.execPath, [join(root, 'bin', 'heron.mjs'), ...args], {
     env: { ...process.env, HERON_DATA: dataRoot },
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
   });
-  const ended = new Promise<number | null>((done) => child.on('close', done));
-  const [code, out, err] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
-  if (code !== 0)
-    throw new Error(`heron ${args[0]} ended with ${code}: ${err.trim() || out.trim()}`);
-  return out;
+  const closed = new Promise<number | null>((done) => child.on('close', done));
+  const ended = Promise.all([closed, text(child.stdout), text(child.stderr)]);
+  return {
+    interrupt: () => child.kill('SIGINT'),
+    ended: ended.then(([code, out, err]) => {
+      if (code === 0) return out;
+      throw new Error(`heron ${args[0]} ended with ${code}: ${err.trim() || out.trim()}`);
+    }),
+  };
 }
 
 function mb(count: number): string {

@@ -5,7 +5,7 @@
 
 import { cp, glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { mustPass, root, run, runTool } from './tools.ts';
 
 const COPIED = ['README.md', 'CHANGELOG.md', 'LICENSE', 'NOTICE', 'bin'];
@@ -43,6 +43,7 @@ async function stage(staging: string): Promise<Description> {
   const compile = ['--project', 'tsconfig.package.json', '--outDir', dist];
   await mustPass('compiling', runTool('tsc', compile));
   await copyGenerated(dist);
+  await pointMapsAtPackage(dist);
   for (const name of COPIED) await cp(join(root, name), join(staging, name), { recursive: true });
   const source = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Description;
   const description = packageDescription(source);
@@ -56,6 +57,19 @@ async function copyGenerated(dist: string): Promise<void> {
     const target = join(dist, file.slice('src/'.length));
     await mkdir(dirname(target), { recursive: true });
     await cp(join(root, file), target);
+  }
+}
+
+/**
+ * The compiler names sources by where the repository lies from the staging folder. In a stack they
+ * should read as files of the package; their text is in the maps.
+ */
+async function pointMapsAtPackage(dist: string): Promise<void> {
+  for await (const name of glob('**/*.js.map', { cwd: dist })) {
+    const file = join(dist, name);
+    const map = JSON.parse(await readFile(file, 'utf8')) as Description;
+    const source = join(dirname(dist), 'src', name.replace(/\.js\.map$/, '.ts'));
+    await writeFile(file, JSON.stringify({ ...map, sources: [relative(dirname(file), source)] }));
   }
 }
 

@@ -3,7 +3,7 @@
   and as JavaScript from `dist/` in the installed package; only this file knows the difference.
 */
 
-import { dirname, extname, join } from 'node:path';
+import { dirname, extname, join, sep } from 'node:path';
 import { assert } from './assert.ts';
 
 /** The compiled tree mirrors `src/`, so the root is two folders up from here in both. */
@@ -23,6 +23,12 @@ export function packageRoot(): string {
 export function entryFile(name: string): string {
   assert(extname(name) === '', `an entry is named without its extension, not '${name}'`);
   return join(TREE, `${name}${EXTENSION}`);
+}
+
+/** True for a line of a stack that lies in the engine's own code, or in Node's. */
+export function isEngineFrame(line: string): boolean {
+  const folders = ['src', 'dist'].map((name) => join(packageRoot(), name, sep));
+  return /\(?node:/.test(line) || folders.some((folder) => line.includes(folder));
 }
 
 /** The arguments with which Node runs every process of the engine, before the entry file. */

@@ -10,6 +10,7 @@ import {
   messageOf,
   stackOf,
 } from '../base/errors.ts';
+import { isEngineFrame } from '../base/entry.ts';
 import { AdvisedError } from './advised-error.ts';
 
 export interface ErrorReport {
@@ -66,8 +67,10 @@ export function errorReportOf(error: unknown): ErrorReport {
 /** The author's own stack is not ours to hide: it is the answer to "where". */
 function userStackOf(error: EngineError): readonly string[] {
   if (error.code !== 'MODULE_FAILED') return [];
-  const lines = stackOf(error).split('\n');
-  return lines.filter((line) => /^\s+at /.test(line)).slice(0, USER_FRAMES_MAX);
+  const frames = stackOf(error)
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line));
+  return frames.filter((frame) => !isEngineFrame(frame)).slice(0, USER_FRAMES_MAX);
 }
 
 const USER_FRAMES_MAX = 5;

@@ -1,4 +1,6 @@
+import { systemClock } from '../base/clock.ts';
 import { CLI_EXIT } from './exit-codes.ts';
+import { Interrupts } from './interrupts.ts';
 import { runCommandLine } from './run-command-line.ts';
 
 /*
@@ -7,11 +9,13 @@ import { runCommandLine } from './run-command-line.ts';
 */
 
 const interruption = new AbortController();
+const interrupts = new Interrupts();
 
 function interrupt(): void {
+  const wish = interrupts.take(systemClock.now());
   // oxlint-disable-next-line unicorn/no-process-exit -- the user does not want to wait any more.
-  if (interruption.signal.aborted) process.exit(CLI_EXIT.interrupted);
-  interruption.abort();
+  if (wish === 'end-at-once') process.exit(CLI_EXIT.interrupted);
+  if (wish === 'end-cleanly') interruption.abort();
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt);

@@ -1,5 +1,4 @@
 import { userError } from '../base/errors.ts';
-import { didYouMean } from '../model/nearest.ts';
 import { quotable } from '../model/quotable.ts';
 
 /*
@@ -33,9 +32,9 @@ export function parsePlace(text: string): WrittenPlace {
   const [cluster = '', role, environ, ...rest] = text.split('/').map((part) => part || undefined);
   if (rest.length > 0 || cluster === '') throw wrongPlace(text, 'is not of this form');
   if (!CLUSTERS.some((known) => known === cluster)) {
-    const hint = didYouMean(cluster, CLUSTERS);
-    const known = CLUSTERS.join(', ');
-    throw wrongPlace(text, `names the unknown cluster '${quotable(cluster)}'${hint} (${known})`);
+    const known = CLUSTERS.map((name) => `'${name}'`).join(', ');
+    const unknown = `there is no cluster '${quotable(cluster)}'; there is ${known}`;
+    throw userError('INVALID_ARGUMENT', unknown);
   }
   for (const name of [role, environ]) {
     if (name === undefined || NAME.test(name)) continue;

@@ -45,7 +45,7 @@ export async function runCommandLine(options: CommandLineOptions): Promise<CliEx
     });
   }
   try {
-    await program.parseAsync([...args], { from: 'user' });
+    await program.parseAsync(withVersionCommand(args), { from: 'user' });
     return exitCode;
   } catch (error) {
     return fail(error, output, isVerbose);
@@ -107,6 +107,12 @@ function currentUser(environment: NodeJS.ProcessEnv): string {
   } catch {
     return environment['USER'] || `user-${process.getuid?.() ?? 0}`;
   }
+}
+
+/** `heron --version` is what people try first. */
+function withVersionCommand([first, ...rest]: readonly string[]): string[] {
+  if (first === undefined) return [];
+  return [first === '--version' || first === '-V' ? 'version' : first, ...rest];
 }
 
 function beforeDashes(args: readonly string[]): readonly string[] {

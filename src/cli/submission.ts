@@ -4,7 +4,8 @@ import { randomHex } from '../base/random.ts';
 import { ENGINE_VERSION } from '../base/version.ts';
 import type { ConfigMap, LogicalTopology } from '../model/logical-topology.ts';
 import type { PackingPlan } from '../model/packing-plan.ts';
-import { Settings } from '../model/settings.ts';
+import { misspeltKeys, Settings } from '../model/settings.ts';
+import { INSPECT_LIMIT_MS } from '../package/inspect-module.ts';
 import { packageTopology } from '../package/package-topology.ts';
 import { packRoundRobin } from '../packing/round-robin.ts';
 import type { Scheduler, SchedulerTarget } from '../scheduler/scheduler.ts';
@@ -42,6 +43,7 @@ export interface SubmitRequest {
   readonly name: TopologyName;
   readonly args: readonly string[];
   readonly config: ConfigMap;
+  readonly timeoutSeconds: number;
 }
 
 /** A topology that its scheduler has taken over. */
@@ -65,9 +67,12 @@ export async function launchTopology(
   const { clock, random, output, dataRoot } = context;
   await using workFolder = await openWorkFolder(dataRoot);
   const archiveFolder = workFolder.path;
-  const source = { file, name, args, config, archiveFolder };
+  const loadLimitMs = Math.min(INSPECT_LIMIT_MS, request.timeoutSeconds * MS_PER_SECOND);
+  const source = { file, name, args, config, archiveFolder, loadLimitMs };
   const { topology, archivePath, warnings } = await packageTopology(source, { clock, random });
-  for (const warning of warnings) output.warn(`warning: ${warning}`);
+  for (const warning of [...warnings, ...misspeltKeys(topology.config)]) {
+    output.warn(`warning: ${warning}`);
+  }
   context.afterStep('package');
   const packed = packRoundRobin(topology);
   for (const warning of packed.warnings) output.warn(`warning: ${warning}`);

@@ -1,5 +1,5 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { environmentError, messageOf } from '../base/errors.ts';
 import { identityOf, ownIdentity } from '../base/process-identity.ts';
 
@@ -16,7 +16,7 @@ export async function openWorkFolder(dataRoot: string): Promise<WorkFolder> {
   const { pid, startTicks } = ownIdentity();
   const path = join(parent, `${pid}-${startTicks}`);
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
+    await makeFolders(path);
     await removeOrphans(parent);
   } catch (cause) {
     throw environmentError('STATE_NOT_WRITABLE', `cannot make ${path}: ${messageOf(cause)}`, {
@@ -24,6 +24,23 @@ export async function openWorkFolder(dataRoot: string): Promise<WorkFolder> {
     });
   }
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** Unlike Node's recursive mkdir it ends in folders like /proc, which say ENOENT to every new one. */
+async function makeFolders(path: string): Promise<void> {
+  const code = await mkdirCode(path);
+  if (code === undefined || code === 'EEXIST') return;
+  if (code === 'ENOENT' && dirname(path) !== path) await makeFolders(dirname(path));
+  await mkdir(path, { mode: 0o700 });
+}
+
+async function mkdirCode(path: string): Promise<string | undefined> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? 'UNKNOWN';
+  }
 }
 
 async function removeOrphans(parent: string): Promise<void> {

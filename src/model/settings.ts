@@ -7,7 +7,7 @@ import type { SettingType } from './setting-types.ts';
 
 /*
   Typed reading of configs, which are text by key. Keys that the engine does not know are the
-  user's own and pass; `nearestKnownKey` finds those that look like a slip of the pen.
+  user's own and pass; `misspeltKeys` finds those that look like a slip of the pen.
 */
 
 export { SETTINGS } from './setting-table.ts';
@@ -114,6 +114,15 @@ export function nearestKnownKey(key: string): SettingKey | undefined {
   if (isSettingKey(key) || !/^(topology|heron)\./.test(key)) return undefined;
   const found = nearest(key, SETTING_KEYS);
   return found !== undefined && isSettingKey(found) ? found : undefined;
+}
+
+/** One sentence for each key of a config that looks like a slip of the pen. */
+export function misspeltKeys(config: ConfigMap): readonly string[] {
+  return [...config.keys()].flatMap((key) => {
+    const meant = nearestKnownKey(key);
+    if (meant === undefined) return [];
+    return [`there is no setting '${quotable(key)}'; did you mean '${meant}'?`];
+  });
 }
 
 function typeOf(key: SettingKey): SettingType<unknown> {

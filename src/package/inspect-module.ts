@@ -11,7 +11,7 @@ import {
 import type { InspectAnswer, InspectRequest } from './inspect-protocol.ts';
 
 /** A module that computes for longer than this is taken for one that never ends. */
-const INSPECT_LIMIT_MS = 30_000;
+export const INSPECT_LIMIT_MS = 30_000;
 
 /** What Node exits with when the event loop runs empty below a top-level await. */
 const UNSETTLED_AWAIT_EXIT_CODE = 13;
@@ -58,7 +58,7 @@ export function inspectModule(
 
 function lateError(file: string, limitMs: number): EngineError {
   const why = 'is there an endless loop?';
-  const text = `the module ${file} was still loading after ${limitMs} ms; ${why}`;
+  const text = `the module ${file} was still loading after ${limitMs / 1000} s; ${why}`;
   return userError('MODULE_FAILED', text);
 }
 

@@ -25,6 +25,8 @@ export interface PackageRequest {
   readonly initialState?: TopologyState;
   /** Where the archive is written; made when it is missing. */
   readonly archiveFolder: string;
+  /** How long the module may take to load. */
+  readonly loadLimitMs?: number;
 }
 
 export interface PackagedTopology {
@@ -83,5 +85,5 @@ function inspect(
     initialState: request.initialState ?? 'RUNNING',
     moduleFile: BUNDLE_FILE,
   };
-  return inspectModule(inspected, clock);
+  return inspectModule(inspected, clock, request.loadLimitMs);
 }

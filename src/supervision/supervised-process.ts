@@ -139,7 +139,7 @@ export class SupervisedProcess {
     this.#starts += 1;
     this.#startedAtMs = clock.wallNow();
     this.#readyAtMs = undefined;
-    logger.info('process started', { process: name, pid: handle.pid });
+    logger.info('process started', { child: name, pid: handle.pid });
     void handle.ready?.then(() => this.#onReady(handle));
     this.#gone = handle.ended.then((ending) => this.#onEnded(handle, ending));
     this.#enter({ at: 'running', handle, sinceMs: clock.now() });
@@ -156,7 +156,7 @@ export class SupervisedProcess {
     const { clock, graceMs, logger, name } = this.#options;
     handle.signal('SIGTERM');
     const force = clock.after(graceMs, () => {
-      logger.warn('process ignores SIGTERM and is killed', { process: name, pid: handle.pid });
+      logger.warn('process ignores SIGTERM and is killed', { child: name, pid: handle.pid });
       handle.signal('SIGKILL');
     });
     const limited = new Promise<void>((resolve) => {
@@ -189,7 +189,7 @@ export class SupervisedProcess {
     const decision = decideRestart(policy, death, random);
     this.#deaths = decision.deaths;
     this.#lastExit = exit;
-    const facts = { process: name, code: exit.code, signal: exit.signal, reason: exit.reason };
+    const facts = { child: name, code: exit.code, signal: exit.signal, reason: exit.reason };
     if (decision.kind === 'give-up') {
       logger.error('process died too often and is given up', { ...facts, deaths: this.#deaths });
       this.#enter({ at: 'failed' });

@@ -53,7 +53,10 @@ export function encodeValue(
   limit: number = into.length,
 ): number {
   const end = encodeSimple(value, into, at, limit, 0);
-  if (end !== NOT_SIMPLE) return end;
+  if (end >= 0) return end;
+  // An array may have run out of room in front of the element that only rich-values.ts can write,
+  // and the whole may be shorter there.
+  if (end !== NOT_SIMPLE && isGroupingKey(value)) return end;
   const packed = packRichValue(value);
   if (packed.length > limit - at) return -1;
   into.set(packed, at);

@@ -1,11 +1,14 @@
 import type { LogLevel } from '../../base/log-file.ts';
+import { didYouMean } from '../../model/nearest.ts';
+import { quotable } from '../../model/quotable.ts';
 import type { LogFolder } from '../../scheduler/create.ts';
 import { paths } from '../../state-manager/paths.ts';
 import { AdvisedError } from '../advised-error.ts';
 import { targetOf } from '../cluster.ts';
 import type { CommandContext, CommandResult } from '../command-context.ts';
 import { findTopology, type FoundTopology, type TopologyArguments } from '../find-topology.ts';
-import { humanLine, isWanted, jsonLine } from '../logs/log-line.ts';
+import { listLogFiles } from '../logs/log-files.ts';
+import { componentOf, humanLine, isWanted, jsonLine } from '../logs/log-line.ts';
 import { LogReader } from '../logs/log-reader.ts';
 import { WakeUp } from '../logs/wake-up.ts';
 
@@ -24,6 +27,7 @@ export async function logs(given: LogsArguments, context: CommandContext): Promi
   const { output, interruption } = context;
   await using found = await findTopology(given, context);
   const { name } = found.status.record;
+  await checkComponent(found, given.component);
   const reader = new LogReader();
   const print = async (isFinal: boolean): Promise<void> => {
     const folders = await foldersOf(found, given.container);
@@ -53,6 +57,26 @@ async function foldersOf(
   const running = await cluster.logs.running(targetOf(place, record.name));
   const folders = running.length > 0 || id === undefined ? running : await cluster.logs.kept(id);
   return folders.filter((folder) => container === undefined || folder.container === container);
+}
+
+/** @throws EngineError INVALID_ARGUMENT when the topology has no such component. */
+async function checkComponent(found: FoundTopology, component: string | undefined): Promise<void> {
+  if (component === undefined) return;
+  const { topology, name } = found.status.record;
+  const known = new Set<string>(topology?.components.map((each) => each.name));
+  if (topology === undefined) {
+    for (const { process } of await listLogFiles(await foldersOf(found, undefined))) {
+      const logged = componentOf(process);
+      if (logged !== undefined) known.add(logged);
+    }
+  }
+  if (known.has(component) || known.size === 0) return;
+  const hint = didYouMean(component, known);
+  const text = `${name} has no component '${quotable(component)}'${hint}`;
+  throw new AdvisedError('INVALID_ARGUMENT', text, {
+    domain: 'user',
+    next: `it has ${[...known].toSorted().join(', ')}`,
+  });
 }
 
 /** Events of the file system make it quick, the periodic look makes it right. */

@@ -121,9 +121,12 @@ export class TupleOutput {
 
   #open(stream: number): void {
     this.flush();
-    const { ring, task } = this.#options;
-    const start = this.#reserve(this.#setBytes);
-    this.#writer.begin(ring.bytes, start, start + this.#setBytes, this.#header(stream), task);
+    const { ring, task, tupleBytesMax } = this.#options;
+    const header = this.#header(stream);
+    // A tuple beyond the limit must not fit: the cold path then refuses it (O3).
+    const bytes = Math.min(this.#setBytes, tupleBytesMax + tupleSetOverhead(header));
+    const start = this.#reserve(bytes);
+    this.#writer.begin(ring.bytes, start, start + bytes, header, task);
     this.#openStream = stream;
   }
 

@@ -67,7 +67,7 @@ export class ExecutorSupervisor {
     const { clock, folder, logger } = this.#options;
     const identity = readPidFile(folder.root, name);
     if (identity === undefined || !isAlive(identity)) return undefined;
-    logger.info('executor adopted', { process: name, pid: identity.pid });
+    logger.info('executor adopted', { child: name, pid: identity.pid });
     return adoptProcess({ name, pidFolder: folder.root, identity }, { outputFile, clock });
   }
 }

@@ -3,9 +3,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
-import { topologyName } from '../../../src/base/ids.ts';
+import { topologyId, topologyName } from '../../../src/base/ids.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { createSystemRandom } from '../../../src/base/random.ts';
+import type { Completion } from '../../../src/model/completion.ts';
 import { createStateManager } from '../../../src/state-manager/create.ts';
 import { paths } from '../../../src/state-manager/paths.ts';
 import { encodeTopology } from '../../../src/wire/topology.ts';
@@ -142,10 +143,7 @@ describe('a command line that is wrong', () => {
   const wrong: readonly (readonly [readonly string[], RegExp])[] = [
     [['sumbit'], /unknown command 'sumbit' \(Did you mean submit\?\)/],
     [['kill', HERE], /missing required argument 'topology'/],
-    [
-      ['kill', 'lokal/me/dev', 'words'],
-      /unknown cluster 'lokal'; did you mean 'local'\? \(local\)/,
-    ],
+    [['kill', 'lokal/me/dev', 'words'], /no cluster 'lokal'; there is 'local'/],
     [['kill', 'local/../dev', 'words'], /'\.\.', which cannot be a name/],
     [['kill', 'local/a/b/c', 'words'], /is not of this form/],
     [['kill', HERE, '../words'], /must have 1 to 128 letters/],
@@ -198,4 +196,49 @@ describe('version and help', () => {
       assert.equal(typeof JSON.parse(json.stdout), 'object');
     });
   }
+});
+
+test('--version is understood as the command', async (t) => {
+  const { path } = await temporaryFolder(t);
+  const { code, stdout } = await runInProcess(path, ['--version', '--json']);
+  assert.equal(code, 0);
+  assert.match((JSON.parse(stdout) as { readonly version: string }).version, /^\d+\.\d+\.\d+/);
+});
+
+test('a data root where no folder can be made is said, not waited for: 104', async () => {
+  const { exit, code } = await errorOf('/proc/nope', 'submit', HERE, MODULE, WORDS);
+  assert.deepEqual([exit, code], [104, 'STATE_NOT_WRITABLE']);
+});
+
+describe('logs of a component', () => {
+  const completed = async (t: TestContext): Promise<string> => {
+    const id = topologyId('words-1');
+    const completion: Completion = {
+      topologyId: id,
+      completedAtMs: 1,
+      result: 'completed',
+      incidents: [],
+    };
+    const path = await writeNodes(t, {
+      [paths.completed(WORDS)]: Buffer.from(JSON.stringify(completion)),
+    });
+    const folder = join(path, 'logs', id, 'container-1');
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, 'container_1_count_3.out'), 'counted\n');
+    return path;
+  };
+
+  test('are printed', async (t) => {
+    const args = ['logs', HERE, WORDS, '--component', 'count'];
+    const { code, stdout } = await runInProcess(await completed(t), args);
+    assert.equal(code, 0);
+    assert.match(stdout, /container_1_count_3 INFO counted/);
+  });
+
+  test('that is misspelt are refused: 1', async (t) => {
+    const args = ['logs', HERE, WORDS, '--component', 'cont'] as const;
+    const { exit, message } = await errorOf(await completed(t), ...args);
+    assert.equal(exit, 1);
+    assert.equal(message, "words has no component 'cont'; did you mean 'count'?");
+  });
 });

@@ -95,7 +95,7 @@ describe('inspecting a topology module in a process of its own', () => {
     const inspected = inspectText(t, 'for (;;) {}', clock);
     const started = assert.rejects(inspected, {
       code: 'MODULE_FAILED',
-      message: new RegExp(`${AUTHORS_FILE} was still loading after 30000 ms; is there an endless`),
+      message: new RegExp(`${AUTHORS_FILE} was still loading after 30 s; is there an endless`),
     });
     // The limit is set as soon as the folder is there and the process starts.
     const ticking = systemClock.every(5, () => clock.advance(clock.pendingTimers > 0 ? 30_000 : 0));

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { packageRoot } from '../../../src/base/entry.ts';
 import { userError } from '../../../src/base/errors.ts';
 import { AdvisedError } from '../../../src/cli/advised-error.ts';
 import { errorReportOf } from '../../../src/cli/error-report.ts';
@@ -20,12 +22,17 @@ test('an error with advice of its own keeps it, and its details', () => {
 test("the author's own frames are shown, the engine's stack is not", () => {
   const error = userError('MODULE_FAILED', 'the module failed');
   error.stack =
-    'Error: boom\n    at build (/home/me/words.ts:3:7)\n    at main (/home/me/words.ts:9:1)';
+    'Error: boom\n    at build (/home/me/words.ts:3:7)\n    at main (/home/me/words.ts:9:1)\n' +
+    `    at importModule (${join(packageRoot(), 'src/package/load-module.ts')}:58:13)\n` +
+    '    at ChildProcess.emit (node:events:514:28)';
   assert.deepEqual(errorReportOf(error).details, [
     '    at build (/home/me/words.ts:3:7)',
     '    at main (/home/me/words.ts:9:1)',
   ]);
   assert.equal(errorReportOf(userError('INVALID_CONFIG', 'wrong')).details, undefined);
+  const ours = userError('MODULE_FAILED', 'it called exit');
+  ours.stack = `Error: it called exit\n    at userError (${join(packageRoot(), 'src/a.ts')}:1:1)`;
+  assert.equal(errorReportOf(ours).details, undefined);
 });
 
 test('what is no EngineError is a fault of ours', () => {

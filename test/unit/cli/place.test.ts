@@ -30,3 +30,10 @@ test('a topology is looked for wherever nothing else was written', () => {
     assert.equal(isAt(place, parsePlace(text)), expected, text);
   }
 });
+
+test('an unknown cluster is named with those that there are', () => {
+  assert.throws(() => parsePlace('mars/me/dev'), {
+    code: 'INVALID_ARGUMENT',
+    message: "there is no cluster 'mars'; there is 'local'",
+  });
+});

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { EngineError } from '../../../src/base/errors.ts';
 import {
   configProblems,
+  misspeltKeys,
   nearestKnownKey,
   parseSetting,
   SETTING_KEYS,
@@ -153,4 +154,15 @@ test('a slip of the pen in a key of ours is found, a key of the user is left alo
   assert.equal(nearestKnownKey('my.topology.stmgrs'), undefined);
   assert.equal(nearestKnownKey('topology.bolts.window.sliding.interval.count'), undefined);
   assert.equal(nearestKnownKey(`topology.${'x'.repeat(10_240)}`), undefined);
+});
+
+test('a misspelt key is told with what was meant; keys of the author are not', () => {
+  const config = new Map([
+    ['topology.stmgr', '2'],
+    ['topology.stmgrs', '2'],
+    ['my.own', '1'],
+  ]);
+  assert.deepEqual(misspeltKeys(config), [
+    "there is no setting 'topology.stmgr'; did you mean 'topology.stmgrs'?",
+  ]);
 });

@@ -160,6 +160,14 @@ suite('the encoding of simple values (V2)', () => {
 });
 
 suite('encodeValue and the room it has', () => {
+  test('an array of which one element is not simple fits when its packed form does', () => {
+    const array = [-0, undefined];
+    const end = encodeValue(array, room, 0);
+    assert.ok(end < 10, 'shorter than its first element alone would make it');
+    assert.equal(encodeValue(array, room, 0, end), end);
+    assert.equal(encodeValue(array, room, 0, end - 1), -1);
+  });
+
   test('writes only in front of the limit, and exactly when it fits', () => {
     fc.assert(
       fc.property(

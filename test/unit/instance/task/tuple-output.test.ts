@@ -49,6 +49,18 @@ function anOutput({ ringBytes = RING_BYTES, tupleBytesMax = 1024 * 1024 } = {}) 
 }
 
 describe('what a task emits', () => {
+  it('O3: holds small tuples to a small limit, too', () => {
+    const { output, frames, drain } = anOutput({ tupleBytesMax: 100 });
+    const longest = 'x'.repeat(100 - 2 - 9 - 2 - 2);
+    output.emit(0, [longest]);
+    output.emit(0, ['a']);
+    assert.throws(() => output.emit(0, [`${longest}x`]), { code: 'TUPLE_TOO_LARGE' });
+    output.emit(0, ['b']);
+    output.flush();
+    drain();
+    assert.deepEqual(frames, [`default: ${longest}`, 'default: a', 'default: b']);
+  });
+
   it('O1: waits in one set until it is flushed', () => {
     const { output, reader } = anOutput();
     output.emit(0, ['a']);
