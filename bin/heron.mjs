@@ -28,7 +28,9 @@ if (ownNodeIsNewEnough()) {
   process.setSourceMapsEnabled(true);
   const data = process.env.HERON_DATA || join(homedir(), '.herondata');
   // Compiling is half of a short command's time; the engine's processes use the same folder.
-  module.enableCompileCache(process.env.NODE_COMPILE_CACHE || join(data, 'compile-cache'));
+  const cache = process.env.NODE_COMPILE_CACHE || join(data, 'compile-cache');
+  // Node makes the folder, and tries for ever where none can be made, as below /proc.
+  if (existsSync(dirname(cache))) module.enableCompileCache(cache);
   const main = isRepository ? source : join(root, 'dist', 'cli', 'main.js');
   await import(pathToFileURL(main).href);
 } else {

@@ -53,6 +53,7 @@ process.exitCode = await demo().catch((error: unknown) => {
 });
 await command('kill', ...target).ended.catch(() => {}); // Nothing to kill after a completed run.
 if (!keepLogs) await rm(dataRoot, { recursive: true });
+if (interruption.signal.aborted) console.error('interrupted; nothing of it is left');
 
 /** Where the words come from; says what is wrong with the arguments and ends. */
 async function findFiles(): Promise<string[]> {

@@ -25,10 +25,13 @@ export function entryFile(name: string): string {
   return join(TREE, `${name}${EXTENSION}`);
 }
 
-/** True for a line of a stack that lies in the engine's own code, or in Node's. */
+/** True for a line of a stack in the engine's own code, in Node's or in the command line's. */
 export function isEngineFrame(line: string): boolean {
   const folders = ['src', 'dist'].map((name) => join(packageRoot(), name, sep));
-  return /\(?node:/.test(line) || folders.some((folder) => line.includes(folder));
+  return (
+    /\bnode:|\/node_modules\/commander\//.test(line) ||
+    folders.some((folder) => line.includes(folder))
+  );
 }
 
 /** The arguments with which Node runs every process of the engine, before the entry file. */

@@ -66,4 +66,9 @@ export class Output {
   style(style: Style, text: string): string {
     return styleText(style, text, { stream: this.#stdout });
   }
+
+  /** The same for what goes to `warn`: standard error may be a file when the other is none. */
+  warningStyle(style: Style, text: string): string {
+    return styleText(style, text, { stream: this.#stderr });
+  }
 }

@@ -63,7 +63,7 @@ function fail(error: unknown, output: Output, isVerbose: boolean): CliExitCode {
   const report = errorReportOf(error);
   if (output.isJson) output.json({ error: report });
   else {
-    output.warn(`${output.style('red', 'error:')} ${report.message}`);
+    output.warn(`${output.warningStyle('red', 'error:')} ${report.message}`);
     for (const line of report.details ?? []) output.warn(`    ${line}`);
     output.warn(`Next: ${report.next}`);
   }

@@ -26,7 +26,7 @@ export async function openWorkFolder(dataRoot: string): Promise<WorkFolder> {
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** Unlike Node's recursive mkdir it ends in folders like /proc, which say ENOENT to every new one. */
+/** Unlike Node's recursive mkdir it ends below /proc, which answers ENOENT to every new folder. */
 async function makeFolders(path: string): Promise<void> {
   const code = await mkdirCode(path);
   if (code === undefined || code === 'EEXIST') return;

@@ -24,7 +24,8 @@ test("the author's own frames are shown, the engine's stack is not", () => {
   error.stack =
     'Error: boom\n    at build (/home/me/words.ts:3:7)\n    at main (/home/me/words.ts:9:1)\n' +
     `    at importModule (${join(packageRoot(), 'src/package/load-module.ts')}:58:13)\n` +
-    '    at ChildProcess.emit (node:events:514:28)';
+    '    at ChildProcess.emit (node:events:514:28)\n' +
+    '    at async Command.parseAsync (file:///x/node_modules/commander/lib/command.js:1113:5)';
   assert.deepEqual(errorReportOf(error).details, [
     '    at build (/home/me/words.ts:3:7)',
     '    at main (/home/me/words.ts:9:1)',

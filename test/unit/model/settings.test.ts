@@ -157,12 +157,8 @@ test('a slip of the pen in a key of ours is found, a key of the user is left alo
 });
 
 test('a misspelt key is told with what was meant; keys of the author are not', () => {
-  const config = new Map([
-    ['topology.stmgr', '2'],
-    ['topology.stmgrs', '2'],
-    ['my.own', '1'],
-  ]);
-  assert.deepEqual(misspeltKeys(config), [
+  const written = config({ 'topology.stmgr': '2', 'topology.stmgrs': '2', 'my.own': '1' });
+  assert.deepEqual(misspeltKeys(written), [
     "there is no setting 'topology.stmgr'; did you mean 'topology.stmgrs'?",
   ]);
 });
