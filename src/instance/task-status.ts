@@ -25,6 +25,7 @@ export const CALLBACKS = [
   'none',
   'constructor',
   'open',
+  'prepare',
   'nextTuple',
   'execute',
   'finish',
@@ -33,6 +34,7 @@ export const CALLBACKS = [
   'ack',
   'fail',
   'close',
+  'cleanup',
   'module',
 ] as const;
 export type Callback = (typeof CALLBACKS)[number];

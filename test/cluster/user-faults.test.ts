@@ -81,7 +81,7 @@ const STARTS = [
   {
     method: 'prepare',
     where: /Plain\.prepare \(.*faulty\.ts:\d+:\d+\)/,
-    says: /of 'plain' \(task 2\) failed: cause in prepare/,
+    says: /prepare of 'plain' \(task 2\) failed: cause in prepare/,
   },
 ];
 

@@ -86,7 +86,7 @@ export class BoltRunner implements ComponentRunner {
 
   close(): Promise<void> {
     const { calls, bolt } = this.#options;
-    return calls.call('close', () => bolt.cleanup());
+    return calls.call('cleanup', () => bolt.cleanup());
   }
 
   async #runFrame(): Promise<void> {

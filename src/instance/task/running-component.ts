@@ -119,9 +119,9 @@ export class RunningComponent {
     const context = new TopologyContext(this.#contextSource);
     this.#runner = isSpout(component) ? this.#spoutRunner(component) : this.#boltRunner(component);
     attach(component, this.#collector, context);
-    await this.#calls.call('open', () =>
-      isSpout(component) ? component.open(context) : component.prepare(context),
-    );
+    await (isSpout(component)
+      ? this.#calls.call('open', () => component.open(context))
+      : this.#calls.call('prepare', () => component.prepare(context)));
     this.#metrics.start();
     logger.info('the component is open', {
       kind: kindOf(component),
