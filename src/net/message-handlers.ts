@@ -35,8 +35,7 @@ export class MessageHandlers implements PacketDispatcher {
         connection.respond(packet.requestId, type.response, answer);
         return;
       }
-      // A copy, since the bytes are a view of a whole chunk and the answer may take its time.
-      const requestId = packet.requestId.slice();
+      const { requestId } = packet; // Now: the packet does not last until there is an answer.
       answer.then(
         (value) => connection.respond(requestId, type.response, value),
         (error: unknown) => connection.failHandler(error),

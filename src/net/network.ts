@@ -12,7 +12,7 @@ export interface Address {
 
 /** What a stream tells its one owner. Calls never overlap. */
 export interface ByteStreamEvents {
-  /** Bytes in order. Nobody writes to `chunk` afterwards, so the owner may keep it. */
+  /** Bytes in order. `chunk` is written again as soon as this returns. */
   onData(chunk: Buffer): void;
   /** The last call: the stream is gone, for the reason given, or because the peer ended it. */
   onClosed(error: EngineError | undefined): void;

@@ -214,6 +214,7 @@ export class PacketConnection {
     if (this.#holdsBack) this.#continueAfterResponse();
     this.#assembler.feed(chunk);
     this.#handlePackets();
+    if (this.#holdsBack) this.#assembler.keepRest();
   }
 
   #handlePackets(): void {

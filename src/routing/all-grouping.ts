@@ -4,13 +4,13 @@ import type { ConsumerGrouping } from './consumer-grouping.ts';
 
 /** Every task gets a copy. */
 export class AllGrouping implements ConsumerGrouping {
-  readonly #tasks: readonly TaskId[];
+  readonly fixedTasks: readonly TaskId[];
 
   constructor(tasks: readonly TaskId[]) {
-    this.#tasks = tasks;
+    this.fixedTasks = tasks;
   }
 
   addDestinations(_tuple: unknown, into: Destinations): void {
-    for (const task of this.#tasks) into.add(task);
+    for (const task of this.fixedTasks) into.add(task);
   }
 }

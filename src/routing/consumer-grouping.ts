@@ -1,3 +1,4 @@
+import type { TaskId } from '../base/ids.ts';
 import type { Destinations } from './destinations.ts';
 
 /**
@@ -16,6 +17,8 @@ export interface RoutableTuple {
 
 /** How one consumer of a stream shares the tuples among its tasks. */
 export interface ConsumerGrouping {
+  /** Where every tuple goes, when that does not depend on the tuple. */
+  readonly fixedTasks?: readonly TaskId[];
   /** @throws EngineError PACKET_MALFORMED when the tuple lacks a value that decides. */
   addDestinations(tuple: RoutableTuple, into: Destinations): void;
 }

@@ -14,11 +14,15 @@ import { ShuffleGrouping } from './shuffle-grouping.ts';
 
 /** One stream with everybody who reads it. */
 export class RoutedStream {
+  /** Where every tuple goes, but for tasks that it names itself; undefined when that differs. */
+  readonly fixedTasks: readonly TaskId[] | undefined;
   readonly #groupings: readonly ConsumerGrouping[];
   readonly #isTask: (task: TaskId) => boolean;
 
   constructor(groupings: readonly ConsumerGrouping[], isTask: (task: TaskId) => boolean) {
     this.#groupings = groupings;
+    const isFixed = groupings.every(({ fixedTasks }) => fixedTasks !== undefined);
+    this.fixedTasks = isFixed ? groupings.flatMap(({ fixedTasks = [] }) => fixedTasks) : undefined;
     this.#isTask = isTask;
   }
 
@@ -95,6 +99,9 @@ export class StreamRouter {
   ): readonly ConsumerGrouping[] {
     const tasks = this.#plan.tasksOf(consumer);
     assertDefined(tasks[0], `${consumer} has tasks in the plan`);
+    const isComputedHere = grouping.kind !== 'direct' && grouping.kind !== 'custom';
+    // With one task there is nothing to choose, and no tuple needs to be looked into.
+    if (isComputedHere && tasks.length === 1) return [new GlobalGrouping(tasks)];
     switch (grouping.kind) {
       case 'shuffle':
       case 'none':

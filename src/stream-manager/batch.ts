@@ -59,7 +59,7 @@ export class Batch implements OutgoingSet {
     return stream === this.#stream && this.#at + tupleBytes + TAIL_ROOM <= this.bytes.length;
   }
 
-  append(from: Uint8Array, start: number, end: number): void {
+  append(from: Uint8Array, start: number, end: number, tupleCount: number): void {
     let to = this.#at;
     if (end - start <= LOOP_BYTES_MAX) {
       const { bytes } = this;
@@ -72,7 +72,7 @@ export class Batch implements OutgoingSet {
       to += end - start;
     }
     this.#at = to;
-    this.tupleCount += 1;
+    this.tupleCount += tupleCount;
   }
 
   seal(): void {

@@ -7,7 +7,7 @@ import type { Random } from '../base/random.ts';
 import type { PlanIndex } from '../model/plan-index.ts';
 import { StreamRouter } from '../routing/stream-router.ts';
 import { AckSetReader } from '../wire/ack-set-reader.ts';
-import type { Packet } from '../wire/frame.ts';
+import { copyOf, type Packet } from '../wire/frame.ts';
 import { StreamHeaders } from '../wire/stream-header.ts';
 import { TupleSetReader } from '../wire/tuple-set-reader.ts';
 import { TupleStreamMessageReader } from '../wire/tuple-stream-message.ts';
@@ -80,6 +80,7 @@ export class DataPath {
   readonly #outboxes = new Map<TaskId, Outbox>();
   readonly #schedule: FlushSchedule;
   readonly #ends = new EndMarkers();
+  readonly #pool = new BatchPool();
   readonly #set = new TupleSetReader(new StreamHeaders());
   readonly #acks = new AckSetReader();
   readonly #message = new TupleStreamMessageReader();
@@ -99,7 +100,7 @@ export class DataPath {
         task,
         {
           source: new LocalSource(task, instanceWindowBytes, this.#schedule),
-          destination: new LocalDestination(task, ownSender, traffic),
+          destination: new LocalDestination(task, ownSender, this.#pool, traffic),
         },
       ]),
     );
@@ -115,7 +116,7 @@ export class DataPath {
     this.#dispatcher = new Dispatcher({
       router: new StreamRouter(plan, { keyGroups, random }),
       outboxes: this.#outboxes,
-      pool: new BatchPool(),
+      pool: this.#pool,
       traffic,
       logger,
     });
@@ -177,7 +178,7 @@ export class DataPath {
       this.#handleSet(source, bytes, payloadStart, payloadEnd);
       return;
     }
-    this.#held.push({ session, bytes: bytes.slice(payloadStart, payloadEnd) });
+    this.#held.push({ session, bytes: copyOf(bytes, payloadStart, payloadEnd) });
     source.batchOpened(); // It waits like a batch, so that the window stays closed (P1).
   }
 
@@ -198,7 +199,7 @@ export class DataPath {
       return;
     }
     if (tupleCount === 0) this.#rememberEnd(packet.bytes, setStart, setEnd, task);
-    local.destination.deliver(link, packet.bytes.subarray(setStart, setEnd), tupleCount);
+    local.destination.deliver(link, packet.bytes, setStart, setEnd, tupleCount);
   }
 
   #handleHeld({ session, bytes }: HeldSet): void {

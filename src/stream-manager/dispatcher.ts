@@ -1,10 +1,10 @@
 import type { TaskId } from '../base/ids.ts';
 import type { Logger } from '../base/logger.ts';
 import { Destinations } from '../routing/destinations.ts';
-import type { StreamRouter } from '../routing/stream-router.ts';
+import type { RoutedStream, StreamRouter } from '../routing/stream-router.ts';
 import type { StreamHeader } from '../wire/stream-header.ts';
 import type { TupleSetReader } from '../wire/tuple-set-reader.ts';
-import type { BatchPool } from './batch-pool.ts';
+import { BATCH_BYTES, type BatchPool } from './batch-pool.ts';
 import { Lane } from './lane.ts';
 import type { LocalSource } from './local-source.ts';
 import type { Outbox } from './outbox.ts';
@@ -39,18 +39,70 @@ export class Dispatcher {
   dispatch(source: LocalSource, set: TupleSetReader, header: StreamHeader): number {
     const stream = this.#options.router.streamOf(header);
     if (stream === undefined) return this.#drop(set, header);
-    const destinations = this.#destinations;
+    if (stream.fixedTasks !== undefined) return this.#dispatchRuns(source, set, stream, header);
     const lanes = this.#lanesOf(source);
     let tupleCount = 0;
     while (set.next()) {
       tupleCount += 1;
-      const misdirected = stream.route(set, destinations);
-      if (misdirected > 0) this.#options.traffic.tuplesWithoutDestination.value += misdirected;
-      for (let index = 0; index < destinations.count; index += 1) {
-        const task = destinations.tasks[index] as TaskId;
+      this.#dispatchTuple(source, lanes, set, stream, header);
+    }
+    return tupleCount;
+  }
+
+  #dispatchTuple(
+    source: LocalSource,
+    lanes: (Lane | undefined)[],
+    set: TupleSetReader,
+    stream: RoutedStream,
+    header: StreamHeader,
+  ): void {
+    const destinations = this.#destinations;
+    const misdirected = stream.route(set, destinations);
+    if (misdirected > 0) this.#options.traffic.tuplesWithoutDestination.value += misdirected;
+    for (let index = 0; index < destinations.count; index += 1) {
+      const task = destinations.tasks[index] as TaskId;
+      const lane = lanes[task] ?? this.#openLane(source, lanes, task);
+      lane.append(header, set.bytes, set.tupleStart, set.tupleEnd, 1);
+    }
+  }
+
+  /**
+   * The tuples all go to the same tasks: those that stand behind each other are copied in one piece,
+   * as a rule the whole set (bench/route.ts, `1 task`).
+   */
+  #dispatchRuns(
+    source: LocalSource,
+    set: TupleSetReader,
+    stream: RoutedStream,
+    header: StreamHeader,
+  ): number {
+    const lanes = this.#lanesOf(source);
+    let tupleCount = 0;
+    let start = 0;
+    let end = 0;
+    let inRun = 0;
+    const endRun = (): void => {
+      if (inRun === 0) return;
+      for (const task of stream.fixedTasks ?? []) {
         const lane = lanes[task] ?? this.#openLane(source, lanes, task);
-        lane.append(header, set.bytes, set.tupleStart, set.tupleEnd);
+        lane.append(header, set.bytes, start, end, inRun);
       }
+      inRun = 0;
+    };
+    try {
+      while (set.next()) {
+        tupleCount += 1;
+        const isPlain = set.destinationCount === 0;
+        const follows = set.tupleStart === end && set.tupleEnd - start <= BATCH_BYTES;
+        if (!isPlain || !follows) endRun();
+        if (isPlain) {
+          if (inRun === 0) start = set.tupleStart;
+          inRun += 1;
+          end = set.tupleEnd;
+        } else this.#dispatchTuple(source, lanes, set, stream, header);
+      }
+    } finally {
+      endRun(); // A broken tuple throws: those in front of it go on.
     }
     return tupleCount;
   }

@@ -23,14 +23,20 @@ export class Lane {
     this.#batch = undefined;
   }
 
-  /** Copies one tuple, given as its whole field of a tuple set: tag, length and body. */
-  append(stream: StreamHeader, bytes: Uint8Array, start: number, end: number): void {
+  /** Copies tuples, given as their whole fields of a tuple set: tag, length and body. */
+  append(
+    stream: StreamHeader,
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    tupleCount: number,
+  ): void {
     let batch = this.#batch;
     if (batch === undefined || !batch.accepts(stream, end - start)) {
       this.finish();
       batch = this.#open(stream, end - start);
     }
-    batch.append(bytes, start, end);
+    batch.append(bytes, start, end, tupleCount);
     if (batch.tupleBytes >= BATCH_BYTES) this.finish();
   }
 

@@ -1,8 +1,10 @@
 import type { TaskId } from '../base/ids.ts';
 import type { PacketConnection } from '../net/packet-connection.ts';
+import { copyOf } from '../wire/frame.ts';
 import { TUPLE_SET_2_TYPE } from '../wire/tuple-set-format.ts';
 import { ArrivalLedger, type CreditOwner } from './credits.ts';
 import { sendDataPacket } from './data-packet.ts';
+import type { BatchPool } from './batch-pool.ts';
 import type { OutgoingSet } from './outgoing-set.ts';
 import type { SetSink } from './outbox.ts';
 import type { InstanceTraffic } from './traffic-metrics.ts';
@@ -28,14 +30,16 @@ export class LocalDestination implements SetSink {
   readonly task: TaskId;
   readonly #ledger: ArrivalLedger;
   readonly #ownSender: CreditOwner;
+  readonly #pool: BatchPool;
   readonly #traffic: InstanceTraffic;
   #connection: PacketConnection | undefined;
   #reportsConsumption = false;
   #arrivals: Arrival[] = [];
 
   /** `ownSender` gets the credit for sets that come from this stream manager. */
-  constructor(task: TaskId, ownSender: CreditOwner, traffic: InstanceTraffic) {
+  constructor(task: TaskId, ownSender: CreditOwner, pool: BatchPool, traffic: InstanceTraffic) {
     this.task = task;
+    this.#pool = pool;
     this.#ledger = new ArrivalLedger(task);
     this.#ownSender = ownSender;
     this.#traffic = traffic;
@@ -49,7 +53,9 @@ export class LocalDestination implements SetSink {
     this.#reportsConsumption = reportsConsumption;
     const arrivals = this.#arrivals;
     this.#arrivals = [];
-    for (const { sender, set, tupleCount } of arrivals) this.deliver(sender, set, tupleCount);
+    for (const { sender, set, tupleCount } of arrivals) {
+      this.deliver(sender, set, 0, set.length, tupleCount);
+    }
   }
 
   /**
@@ -66,14 +72,22 @@ export class LocalDestination implements SetSink {
     this.#give(this.#ownSender, payload, set.tupleCount, set);
   }
 
-  /** From another stream manager. The bytes may be kept. */
-  deliver(sender: CreditOwner, set: Uint8Array, tupleCount: number): void {
+  /** From another stream manager. Copies the set: the bytes are those of a received packet. */
+  deliver(
+    sender: CreditOwner,
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    tupleCount: number,
+  ): void {
     if (this.#connection === undefined) {
-      // A copy: the set is a view of a whole chunk of the socket, which it would keep alive.
-      this.#arrivals.push({ sender, set: set.slice(), tupleCount });
+      this.#arrivals.push({ sender, set: copyOf(bytes, start, end), tupleCount });
       return;
     }
-    this.#give(sender, set, tupleCount, undefined);
+    const buffer = this.#pool.take(end - start);
+    buffer.set(bytes.subarray(start, end));
+    const release = (): void => this.#pool.give(buffer);
+    this.#give(sender, buffer.subarray(0, end - start), tupleCount, { release });
   }
 
   consumed(bytes: number): void {
@@ -84,20 +98,20 @@ export class LocalDestination implements SetSink {
     sender: CreditOwner,
     payload: Uint8Array,
     tupleCount: number,
-    owner: OutgoingSet | undefined,
+    owner: { release(): void },
   ): void {
     const connection = this.#connection;
     const creditBytes = tupleCount > 0 ? payload.length : 0;
     if (creditBytes > 0) this.#ledger.delivered(sender, creditBytes, tupleCount);
     this.#traffic.tuplesToInstances.value += tupleCount;
     const onDone = (written: boolean): void => {
-      owner?.release();
+      owner.release();
       // The last packets of an ended connection may still leave when the next one is there already.
       if (!written || this.#reportsConsumption || this.#connection !== connection) return;
       this.consumed(creditBytes);
     };
     if (connection !== undefined && sendDataPacket(connection, TUPLE_SET_2_TYPE, payload, onDone))
       return;
-    owner?.release(); // The connection ends just now: `disconnect` follows and counts the tuples.
+    owner.release(); // The connection ends just now: `disconnect` follows and counts the tuples.
   }
 }

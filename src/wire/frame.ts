@@ -11,11 +11,10 @@
     payload        P bytes
 
   Who owns the memory of a received packet:
-  F1. The Packet object belongs to its assembler and is filled anew by each `next()`. A receiver
-      that wants a packet later keeps `bytes`, `payloadStart` and `payloadEnd`, never the Packet.
-  F2. `bytes` is never written again once a packet has been handed out, so keeping it is safe. It
-      may be a whole chunk of the socket (64 KiB): who keeps a small part of it for long copies that
-      part.
+  F1. The Packet object belongs to its assembler and is filled anew by each `next()`.
+  F2. `bytes` holds only until the receiver returns: it is the memory into which the socket reads
+      (bench/connection.ts says what that is worth). Who keeps something copies it; `payload` and
+      `requestId` are copies.
   F3. Nothing is allocated on the word of a length that has not been checked against the limit.
 */
 
@@ -36,6 +35,8 @@ const JUDGED_BYTES = LENGTH_BYTES + LENGTH_BYTES;
 
 /** A power of two, well above the number of types on one connection. */
 const NAME_SLOTS = 64;
+/** A full batch of tuples and what stands around it, rounded up. */
+const SPANNING_KEPT_BYTES = 64 * 1024;
 const NOTHING: Buffer = Buffer.alloc(0);
 
 /** Bytes in front of the payload. */
@@ -83,20 +84,28 @@ export class Packet {
   payloadStart = 0;
   payloadEnd = 0;
 
-  /** A view made anew by each call; not for the data path. */
+  /** A copy made anew by each call. */
   get requestId(): Uint8Array {
-    return this.bytes.subarray(this.requestIdStart, this.requestIdStart + REQUEST_ID_BYTES);
+    return copyOf(this.bytes, this.requestIdStart, this.requestIdStart + REQUEST_ID_BYTES);
   }
 
-  /** A view made anew by each call; not for the data path. */
+  /** A copy made anew by each call; not for the data path. */
   get payload(): Uint8Array {
-    return this.bytes.subarray(this.payloadStart, this.payloadEnd);
+    return copyOf(this.bytes, this.payloadStart, this.payloadEnd);
   }
+}
+
+/** Copies a part of bytes that do not last; `slice` of a Buffer would be a view. */
+export function copyOf(bytes: Uint8Array, start: number, end: number): Buffer {
+  const copy = Buffer.allocUnsafeSlow(end - start);
+  copy.set(bytes.subarray(start, end));
+  return copy;
 }
 
 /**
  * Cuts the chunks of one stream into packets. A packet inside one chunk is a view of the chunk; one
- * that spans chunks is filled into a single buffer of its own size.
+ * that spans chunks is filled into a single buffer, which serves the next one again unless it is
+ * large.
  *
  *   chunk:   [ end of packet 1 | packet 2 | packet 3 | start of packet 4 ]
  *              → #spanning        views of the chunk    → #head, then #spanning
@@ -110,6 +119,8 @@ export class FrameAssembler {
   #headBytes = 0;
   #spanning = NOTHING;
   #spanningBytes = 0;
+  /** Memory for spanning packets up to SPANNING_KEPT_BYTES; made by the first one. */
+  #kept = NOTHING;
   #chunk = NOTHING;
   #at = 0;
 
@@ -123,10 +134,19 @@ export class FrameAssembler {
     return this.#headBytes + this.#spanningBytes + (this.#chunk.length - this.#at);
   }
 
-  /** Hands over the next chunk; every packet of the one before must have been taken. */
+  /**
+   * Hands over the next chunk; every packet of the one before must have been taken. The chunk must
+   * stay as it is until all of its packets have been taken, or `keepRest` was called.
+   */
   feed(chunk: Buffer): void {
     assert(this.#at === this.#chunk.length, 'a chunk was fed before the last one was used up');
     this.#chunk = chunk;
+    this.#at = 0;
+  }
+
+  /** The chunk's memory is needed elsewhere before its packets have been taken. */
+  keepRest(): void {
+    this.#chunk = Buffer.from(this.#chunk.subarray(this.#at));
     this.#at = 0;
   }
 
@@ -145,7 +165,7 @@ export class FrameAssembler {
           this.#at += packetBytes;
           return this.#open(this.#chunk, start, this.#at);
         }
-        this.#spanning = Buffer.allocUnsafeSlow(packetBytes);
+        this.#spanning = this.#roomFor(packetBytes);
       } else if (!this.#fillHead()) {
         return undefined;
       }
@@ -163,7 +183,7 @@ export class FrameAssembler {
       this.#dropUsedChunk();
       return false;
     }
-    this.#spanning = Buffer.allocUnsafeSlow(this.#judge(this.#head, 0));
+    this.#spanning = this.#roomFor(this.#judge(this.#head, 0));
     this.#head.copy(this.#spanning);
     this.#spanningBytes = JUDGED_BYTES;
     this.#headBytes = 0;
@@ -183,6 +203,12 @@ export class FrameAssembler {
     this.#spanning = NOTHING;
     this.#spanningBytes = 0;
     return this.#open(bytes, 0, bytes.length);
+  }
+
+  #roomFor(packetBytes: number): Buffer {
+    if (packetBytes > SPANNING_KEPT_BYTES) return Buffer.allocUnsafeSlow(packetBytes);
+    if (this.#kept === NOTHING) this.#kept = Buffer.allocUnsafeSlow(SPANNING_KEPT_BYTES);
+    return this.#kept.subarray(0, packetBytes);
   }
 
   /** An idle connection must not hold 64 KiB of bytes that it has already read. */

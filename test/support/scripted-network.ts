@@ -64,9 +64,11 @@ export class ScriptedStream implements ByteStream {
     queueMicrotask(() => this.#events?.onClosed(undefined));
   }
 
-  /** Bytes arrive from the peer. */
+  /** Bytes arrive from the peer, in memory that is used again at once. */
   feed(bytes: Uint8Array): void {
-    this.#events?.onData(Buffer.from(bytes));
+    const chunk = Buffer.from(bytes);
+    this.#events?.onData(chunk);
+    chunk.fill(0xee);
   }
 
   /** The peer ends the connection. */

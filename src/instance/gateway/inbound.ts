@@ -1,7 +1,7 @@
 import type { TaskId } from '../../base/ids.ts';
 import type { PacketConnection } from '../../net/packet-connection.ts';
 import { NO_ROOM, type RingWriter } from '../../ring/byte-ring.ts';
-import type { Packet } from '../../wire/frame.ts';
+import { copyOf, type Packet } from '../../wire/frame.ts';
 import { StreamHeaders } from '../../wire/stream-header.ts';
 import { TupleSetReader } from '../../wire/tuple-set-reader.ts';
 import { consumedBytesSet } from '../../wire/tuple-set-writer.ts';
@@ -37,7 +37,7 @@ export interface InboundOptions {
 export class Inbound {
   readonly #options: InboundOptions;
   readonly #reader = new TupleSetReader(new StreamHeaders());
-  #waiting: Uint8Array[] = [];
+  #waiting: Buffer[] = [];
   #connection: PacketConnection | undefined;
   /** Bytes handed to the task and not consumed yet. */
   #outstanding = 0;
@@ -79,14 +79,16 @@ export class Inbound {
     if (reader.grantedBytes > 0) this.#options.onGrant(reader.grantedBytes);
     const hasData = reader.stream !== undefined;
     if (!hasData && !reader.endOfInput) return;
-    const set = bytes.subarray(payloadStart, payloadEnd);
+    const setBytes = payloadEnd - payloadStart;
     if (hasData) {
-      this.#outstanding += set.length;
+      this.#outstanding += setBytes;
       this.#setsReceived += 1;
-      this.#bytesReceived += set.length;
+      this.#bytesReceived += setBytes;
     }
     if (this.#hasEnded) this.#dropAll();
-    else if (this.#waiting.length > 0 || !this.#write(set)) this.#waiting.push(set);
+    else if (this.#waiting.length > 0 || !this.#write(bytes, payloadStart, payloadEnd)) {
+      this.#waiting.push(copyOf(bytes, payloadStart, payloadEnd));
+    }
   }
 
   /** The task has read its last set (V3). */
@@ -121,23 +123,25 @@ export class Inbound {
     if (this.#waiting.length === 0) return;
     let moved = 0;
     for (const set of this.#waiting) {
-      if (!this.#write(set)) break;
+      if (!this.#write(set, 0, set.length)) break;
       moved += 1;
     }
     if (moved > 0) this.#waiting = this.#waiting.slice(moved);
   }
 
-  #write(set: Uint8Array): boolean {
+  #write(bytes: Buffer, start: number, end: number): boolean {
     const { ring, sendLargeSet } = this.#options;
-    if (set.length > ring.payloadBytesMax) {
+    const setBytes = end - start;
+    if (setBytes > ring.payloadBytesMax) {
       if (!ring.writeMarker(LARGE_SET_MARKER)) return false;
-      sendLargeSet(set.slice());
+      sendLargeSet(copyOf(bytes, start, end));
       return true;
     }
-    const at = ring.reserve(set.length);
+    const at = ring.reserve(setBytes);
     if (at === NO_ROOM) return false;
-    ring.bytes.set(set, at);
-    ring.commit(at, at + set.length);
+    // Into shared memory `copy` of a part takes less than half as long as `set` (bench/ring.ts).
+    bytes.copy(ring.bytes, at, start, end);
+    ring.commit(at, at + setBytes);
     return true;
   }
 

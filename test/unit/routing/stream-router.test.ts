@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createSeededRandom } from '../../../src/base/random.ts';
-import type { Component } from '../../../src/model/logical-topology.ts';
+import type { Component, Grouping } from '../../../src/model/logical-topology.ts';
 import { PlanIndex } from '../../../src/model/plan-index.ts';
 import { Destinations } from '../../../src/routing/destinations.ts';
 import { StreamRouter } from '../../../src/routing/stream-router.ts';
@@ -55,6 +55,25 @@ describe('StreamRouter', () => {
     assert.equal(router.streamOf(headerOf('word')), undefined);
     assert.equal(router.streamOf(headerOf('word', 'undeclared')), undefined);
     assert.equal(router.streamOf(headerOf('stranger')), undefined);
+  });
+
+  it('knows when all tuples go to the same tasks, which none needs to be looked into for', () => {
+    const fields: Grouping = { kind: 'fields', fields: ['word'] };
+    const fixedTasks = (grouping: Grouping, tasks: number) => {
+      const counts = Array.from({ length: tasks }, () => ['count', 1] as const);
+      const router = aRouter(
+        [word, aBolt('count', [anInput('word', grouping)])],
+        [['word', 1], ...counts],
+      );
+      return router.streamOf(headerOf('word'))?.fixedTasks;
+    };
+    assert.deepEqual(fixedTasks(fields, 1), [2]);
+    assert.deepEqual(fixedTasks({ kind: 'shuffle' }, 1), [2]);
+    assert.deepEqual(fixedTasks({ kind: 'global' }, 3), [2]);
+    assert.deepEqual(fixedTasks({ kind: 'all' }, 3), [2, 3, 4]);
+    assert.deepEqual(fixedTasks({ kind: 'direct' }, 1), []);
+    assert.equal(fixedTasks(fields, 2), undefined);
+    assert.equal(fixedTasks({ kind: 'shuffle' }, 2), undefined);
   });
 
   it('takes none as shuffle', () => {

@@ -22,7 +22,7 @@ function aBatch(tupleBytes = 32, pool = new BatchPool()): Batch {
 
 function append(batch: Batch, ...values: readonly unknown[]): void {
   const tuple = openTuple(aTuple(...values));
-  batch.append(tuple.bytes, tuple.tupleStart, tuple.tupleEnd);
+  batch.append(tuple.bytes, tuple.tupleStart, tuple.tupleEnd, 1);
 }
 
 function bytesOf(batch: Batch): Buffer {

@@ -58,7 +58,7 @@ function anOutbox({ windowBytes = 1_000_000 } = {}) {
 
 function put(lane: Lane, text: string, stream = 'default'): void {
   const tuple = openTuple(aTuple(text));
-  lane.append(headerOf('word', stream), tuple.bytes, tuple.tupleStart, tuple.tupleEnd);
+  lane.append(headerOf('word', stream), tuple.bytes, tuple.tupleStart, tuple.tupleEnd, 1);
 }
 
 describe('Outbox', () => {

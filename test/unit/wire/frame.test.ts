@@ -139,7 +139,7 @@ describe('reading', () => {
 });
 
 describe('memory', () => {
-  test('a packet inside one chunk is a view, one across chunks has its own buffer', () => {
+  test('a packet inside one chunk is a view, one across chunks is put together', () => {
     const first = packetOf(Buffer.from('first'));
     const second = packetOf(Buffer.from('second'));
     const chunk = Buffer.concat([first, second.subarray(0, 50)]);
@@ -153,21 +153,53 @@ describe('memory', () => {
     assert.equal(assembler.pendingBytes, 0);
   });
 
-  test('kept bytes stay as they were, whatever comes later', () => {
+  test('F2: copies stay as they were when the memory of the chunks is used again', () => {
     const random = createSeededRandom(3);
     const payloads = Array.from({ length: 50 }, () => random.bytes(200));
     const stream = Buffer.concat(payloads.map((payload) => packetOf(payload)));
     const assembler = new FrameAssembler(LIMIT_BYTES);
-    const kept: { bytes: Buffer; start: number; end: number }[] = [];
-    for (let at = 0; at < stream.length; at += 333) {
-      // A fresh chunk each time, as node:net delivers them.
-      assembler.feed(Buffer.from(stream.subarray(at, at + 333)));
+    const kept: Uint8Array[] = [];
+    const memory = Buffer.alloc(333);
+    for (let at = 0; at < stream.length; at += memory.length) {
+      const bytes = stream.copy(memory, 0, at);
+      assembler.feed(memory.subarray(0, bytes));
       for (let packet = assembler.next(); packet !== undefined; packet = assembler.next()) {
-        kept.push({ bytes: packet.bytes, start: packet.payloadStart, end: packet.payloadEnd });
+        kept.push(packet.payload);
       }
     }
-    const read = kept.map(({ bytes, start, end }) => new Uint8Array(bytes.subarray(start, end)));
-    assert.deepEqual(read, payloads);
+    assert.deepEqual(
+      kept.map((payload) => new Uint8Array(payload)),
+      payloads,
+    );
+  });
+
+  test('packets that have not been taken yet outlive their chunk when the rest is kept', () => {
+    const chunk = Buffer.concat(
+      ['first', 'second', 'third'].map((text) => packetOf(Buffer.from(text))),
+    );
+    const assembler = new FrameAssembler(LIMIT_BYTES);
+    assembler.feed(chunk);
+    assert.equal(String(assembler.next()?.payload), 'first');
+    assembler.keepRest();
+    chunk.fill(0xee);
+    assert.equal(String(assembler.next()?.payload), 'second');
+    assert.equal(String(assembler.next()?.payload), 'third');
+    assert.equal(assembler.next(), undefined);
+  });
+
+  test('packets across chunks share memory, large ones have their own', () => {
+    const assembler = new FrameAssembler(LIMIT_BYTES);
+    const memoryOf = (payloadBytes: number): ArrayBufferLike | undefined => {
+      const bytes = packetOf(new Uint8Array(payloadBytes));
+      assembler.feed(bytes.subarray(0, 50));
+      assert.equal(assembler.next(), undefined);
+      assembler.feed(bytes.subarray(50));
+      return assembler.next()?.bytes.buffer;
+    };
+    const shared = memoryOf(1_000);
+    assert.equal(memoryOf(40_000), shared);
+    assert.notEqual(memoryOf(400_000), shared);
+    assert.equal(memoryOf(2_000), shared);
   });
 
   test('nothing is set aside for a packet over the limit', () => {

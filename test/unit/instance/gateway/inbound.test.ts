@@ -35,8 +35,10 @@ function anInbound({ windowBytes = 4 * SET_BYTES, ringBytes = 64 * 1024 } = {}) 
   });
   const receive = (payload: Uint8Array): void => {
     const assembler = new FrameAssembler(Number.MAX_SAFE_INTEGER);
-    assembler.feed(Buffer.from(encodePacket(TUPLE_SET_2_TYPE, NO_REQUEST_ID, payload)));
+    const chunk = Buffer.from(encodePacket(TUPLE_SET_2_TYPE, NO_REQUEST_ID, payload));
+    assembler.feed(chunk);
     inbound.handleSet(assembler.next() ?? assert.fail('one packet'));
+    chunk.fill(0xee); // The socket reads into it again.
   };
   /** The task reads one frame and is done with it; returns what it was. */
   const consume = (): string | undefined => {
