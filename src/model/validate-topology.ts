@@ -180,7 +180,8 @@ function outputProblems({ outputs }: Component): readonly string[] {
       ...fields
         .filter((field) => field === '' || field.length > FIELD_LENGTH_MAX)
         .map(
-          (field) => `field '${quotable(field)}' of stream '${stream}' must have 1 to 256 letters`,
+          (field) =>
+            `field '${quotable(field)}' of stream '${quotable(stream)}' must have 1 to 256 letters`,
         ),
     ]),
   ];
@@ -191,12 +192,14 @@ function streamNameProblems(stream: StreamName): readonly string[] {
     return [`stream '${quotable(stream)}' must have 1 to 128 letters, digits, '-', '_' or '.'`];
   }
   return stream.startsWith(RESERVED_PREFIX)
-    ? [`stream '${stream}': names that begin with '__' are the engine's own`]
+    ? [`stream '${quotable(stream)}': names that begin with '__' are the engine's own`]
     : [];
 }
 
 function inputProblems(bolt: BoltComponent, byName: ComponentsByName): readonly string[] {
-  const inputs = bolt.inputs.map(({ component, stream }) => `stream '${stream}' of '${component}'`);
+  const inputs = bolt.inputs.map(
+    ({ component, stream }) => `stream '${quotable(stream)}' of '${quotable(component)}'`,
+  );
   return [
     ...repeated(inputs).map((input) => `it reads ${quotable(input)} more than once`),
     ...bolt.inputs.flatMap((input) => {
@@ -227,13 +230,15 @@ function sourceProblems(
     case 'fields':
       return groupingFieldProblems(
         grouping.fields,
-        `stream '${stream}' of '${component}'`,
+        `stream '${quotable(stream)}' of '${quotable(component)}'`,
         output.fields,
       );
     case 'direct':
     case 'custom':
       return bolt.language === 'typescript' || source.language === 'typescript'
-        ? [`a ${grouping.kind} grouping (of '${component}') does not exist for TypeScript`]
+        ? [
+            `a ${grouping.kind} grouping (of '${quotable(component)}') does not exist for TypeScript`,
+          ]
         : [];
     case 'shuffle':
     case 'none':

@@ -91,6 +91,9 @@ export const tcpNetwork: Network = {
   },
 };
 
+/** Node's own name for what is behind a socket. */
+const HANDLE = '_handle';
+
 /** Where the bytes of one socket go; the socket has to know before it has an owner. */
 class Reading {
   events: ByteStreamEvents | undefined;
@@ -106,15 +109,15 @@ class Reading {
 
 /**
  * Node's servers have no `onread`. So the connection moves, before anything of it has been read, to
- * a socket that has; this takes a field of Node's that has no name in its documentation. Where it is
- * missing the socket stays, and reads into buffers of its own.
+ * a socket that has; this takes a field of Node's that has no name in its documentation. Where it
+ * is missing the socket stays, and reads into buffers of its own.
  */
 function acceptedStream(accepted: Socket): TcpStream {
   const reading = new Reading();
-  const owner = accepted as unknown as { _handle?: object | null };
-  const handle = owner._handle;
+  const owner = accepted as unknown as { [HANDLE]?: object | null };
+  const handle = owner[HANDLE];
   if (!handle) return new TcpStream(accepted, reading);
-  owner._handle = null;
+  owner[HANDLE] = null;
   accepted.destroy();
   const options = { handle, onread: reading.onRead, pauseOnCreate: true };
   return new TcpStream(new Socket(options as SocketConstructorOpts), reading);

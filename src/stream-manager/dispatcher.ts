@@ -67,8 +67,8 @@ export class Dispatcher {
   }
 
   /**
-   * The tuples all go to the same tasks: those that stand behind each other are copied in one piece,
-   * as a rule the whole set (bench/route.ts, `1 task`).
+   * The tuples all go to the same tasks: those that stand behind each other are copied in one
+   * piece, as a rule the whole set (bench/route.ts, `1 task`).
    */
   #dispatchRuns(
     source: LocalSource,

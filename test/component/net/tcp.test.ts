@@ -10,7 +10,7 @@ import { silentLogger } from '../../../src/base/logger.ts';
 import { createSeededRandom, createSystemRandom } from '../../../src/base/random.ts';
 import { ReconnectingClient } from '../../../src/net/client.ts';
 import { MessageHandlers } from '../../../src/net/message-handlers.ts';
-import type { Address, ByteStream } from '../../../src/net/network.ts';
+import type { Address } from '../../../src/net/network.ts';
 import { PacketConnection } from '../../../src/net/packet-connection.ts';
 import { PacketServer, type PacketServerOptions } from '../../../src/net/server.ts';
 import { tcpNetwork } from '../../../src/net/tcp-network.ts';
@@ -119,64 +119,6 @@ describe('listening and dialling', () => {
     await assert.rejects(tcpNetwork.connect(server.address, giveUp.signal), {
       code: 'CONNECTION_CLOSED',
     });
-  });
-});
-
-describe('memory', () => {
-  test('every socket of a thread, accepted or dialled, reads into the same', async (t) => {
-    const memories = new Set<ArrayBufferLike>();
-    const texts: string[] = [];
-    const owner = (stream: ByteStream) => ({
-      onData: (chunk: Buffer): void => {
-        memories.add(chunk.buffer);
-        texts.push(chunk.toString('latin1'));
-        if (texts.length === 1) stream.write([Buffer.from('answer')], () => {});
-      },
-      onClosed: (): void => {},
-    });
-    const listener = await tcpNetwork.listen(LOOPBACK, (stream) => stream.start(owner(stream)));
-    t.after(() => listener.close());
-    const stream = await tcpNetwork.connect(listener.address);
-    t.after(() => stream.destroy());
-    stream.start(owner(stream));
-    stream.write([Buffer.from('question')], () => {});
-    await eventually(() => assert.deepEqual(texts, ['question', 'answer']));
-    assert.equal(memories.size, 1);
-  });
-
-  test('bytes that come before anybody listens stay with the system, on both sides', async (t) => {
-    const texts: string[] = [];
-    const events = {
-      onData: (chunk: Buffer): void => void texts.push(chunk.toString('latin1')),
-      onClosed: (): void => {},
-    };
-    const accepted: ByteStream[] = [];
-    const listener = await tcpNetwork.listen(LOOPBACK, (stream) => {
-      accepted.push(stream);
-      stream.write([Buffer.from('early answer')], () => {});
-    });
-    t.after(() => listener.close());
-    const dial = async (): Promise<ByteStream> => {
-      const stream = await tcpNetwork.connect(listener.address);
-      t.after(() => stream.destroy());
-      stream.write([Buffer.from('early question')], () => {});
-      return stream;
-    };
-    const early = await dial();
-    const later = await dial();
-    await eventually(() => accepted.length === 2);
-    // Everything has come on the later connection, so it has on the earlier one.
-    accepted[1]?.start(events);
-    later.start(events);
-    await eventually(() => texts.length === 2);
-    accepted[0]?.start(events);
-    early.start(events);
-    await eventually(() =>
-      assert.deepEqual(texts.toSorted(), [
-        ...['early answer', 'early answer'],
-        ...['early question', 'early question'],
-      ]),
-    );
   });
 });
 

@@ -61,6 +61,12 @@ test('names of any letters give problems, never an exception', () => {
         assert.ok(message.length < 500);
       }
     }),
+    {
+      examples: [
+        ['', '', '\n', ''],
+        ['a', '\n', '__\n', '\n'],
+      ],
+    },
   );
 });
 
