@@ -235,11 +235,11 @@ function sourceProblems(
       );
     case 'direct':
     case 'custom':
-      return bolt.language === 'typescript' || source.language === 'typescript'
-        ? [
-            `a ${grouping.kind} grouping (of '${quotable(component)}') does not exist for TypeScript`,
-          ]
-        : [];
+      if (bolt.language !== 'typescript' && source.language !== 'typescript') return [];
+      return [
+        `a ${grouping.kind} grouping (of '${quotable(component)}') ` +
+          'does not exist for TypeScript',
+      ];
     case 'shuffle':
     case 'none':
     case 'all':
