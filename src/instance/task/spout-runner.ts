@@ -107,6 +107,7 @@ export class SpoutRunner implements ComponentRunner {
     const { collector, output, status, clock, nextTupleLatencyNs } = this.#options;
     const startedAt = clock.now();
     const callsBefore = this.#callCount;
+    const emittedBefore = output.emitted;
     let hasMore: boolean;
     this.#slice.begin();
     output.attended = true;
@@ -121,8 +122,8 @@ export class SpoutRunner implements ComponentRunner {
     nextTupleLatencyNs.count += this.#callCount - callsBefore;
     output.flush();
     if (collector.inputEnded || this.#stopping) return;
+    if (hasMore || output.emitted > emittedBefore) this.#backoff.reset();
     if (hasMore) {
-      this.#backoff.reset();
       await this.#slice.giveWay();
     } else await this.#backoff.wait();
   }
