@@ -92,6 +92,29 @@ describe('a spout', () => {
     task.running.stop();
   });
 
+  it('R16: waits from nothing again after it has emitted, however long it was idle', async () => {
+    let has = false;
+    const { task, spout } = aTask((self) => {
+      if (has) self.emit(['a']);
+      has = false;
+    });
+    void task.start();
+    for (let ms = 0; ms < 200; ms += 1) {
+      await task.turn();
+      task.clock.advance(1);
+    }
+    has = true;
+    spout.context?.wake();
+    await task.turn();
+    const before = spout.calls.length;
+    for (let ms = 0; ms < 3; ms += 1) {
+      task.clock.advance(1);
+      await task.turn();
+    }
+    assert.ok(spout.calls.length >= before + 2, 'not one long wait');
+    task.running.stop();
+  });
+
   it('R16: is asked again at once when it has something', async () => {
     const { task, spout } = aTask((self) => {
       if (self.calls.length < 100) self.emit(['a']);
