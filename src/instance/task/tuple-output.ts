@@ -3,6 +3,7 @@ import { assertDefined } from '../../base/assert.ts';
 import { userError } from '../../base/errors.ts';
 import type { TaskId } from '../../base/ids.ts';
 import { NO_ROOM, type RingWriter } from '../../ring/byte-ring.ts';
+import { copyOf } from '../../wire/frame.ts';
 import type { StreamHeader } from '../../wire/stream-header.ts';
 import { TupleSetWriter, tupleSetOverhead } from '../../wire/tuple-set-writer.ts';
 import { END_OF_INPUT_MARKER, LARGE_SET_MARKER } from '../ring-markers.ts';
@@ -155,7 +156,8 @@ export class TupleOutput {
     this.#openStream = -1;
     const { ring, sendLargeSet } = this.#options;
     if (set.length > ring.payloadBytesMax) {
-      sendLargeSet(set.slice());
+      // Memory of its own: a message clones all of the region that a view lies in.
+      sendLargeSet(copyOf(set, 0, set.length));
       this.#writeMarker(LARGE_SET_MARKER);
       return;
     }
