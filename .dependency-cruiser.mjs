@@ -9,6 +9,14 @@ const SECOND = [...FOUNDATION, 'net', 'routing', 'packing'];
 const THIRD = ['state-manager', 'uploader', 'supervision', 'package', 'metrics-publisher'];
 const PROCESS = [...SECOND, ...THIRD, 'process-start', 'scheduler', 'api'];
 
+const PROCESSES = [
+  'instance',
+  'stream-manager',
+  'topology-master',
+  'metrics-manager',
+  'executor',
+];
+
 const ALLOWED = {
   base: [],
   model: ['base'],
@@ -27,7 +35,7 @@ const ALLOWED = {
   'metrics-publisher': SECOND,
   package: [...SECOND, 'api'],
   // What the processes' main files begin with.
-  'process-start': [...SECOND, 'state-manager'],
+  'process-start': [...SECOND, 'state-manager', 'supervision'],
   // A scheduler places archives and supervises processes, so it stands above the rest of its layer.
   scheduler: [...SECOND, ...THIRD, 'process-start'],
 
@@ -37,18 +45,23 @@ const ALLOWED = {
   'metrics-manager': PROCESS,
   executor: PROCESS,
   cli: PROCESS,
+
+  // Above all processes: it constructs them on a simulated world.
+  simulation: [...PROCESS, ...PROCESSES],
+  // The public kit for users' tests, a thin face of the simulation.
+  testing: [...PROCESS, ...PROCESSES, 'simulation'],
 };
 
 /** Where the platform's own modules may be used; everything that is not named is free. */
 const PLATFORM = {
   net: ['net'],
-  http: ['topology-master', 'net'],
+  http: ['net'],
   worker_threads: ['instance', 'ring'],
   child_process: ['executor', 'scheduler/local', 'supervision', 'package', 'cli'],
   inspector: ['instance'],
 };
 
-/** Implementations behind a port, which only its `create.ts` chooses. */
+/** Implementations behind a port, which only its `create.ts` and the simulator choose. */
 const IMPLEMENTATIONS = ['state-manager/(file|memory)', 'uploader/file', 'scheduler/local'];
 
 const src = (folders) => `^src/(${folders.join('|')})/`;
@@ -70,7 +83,7 @@ const platform = Object.entries(PLATFORM).map(([module, folders]) => ({
 const implementations = IMPLEMENTATIONS.map((folder) => ({
   name: `only-create-imports-${folder.replace(/\W+/g, '-')}`,
   severity: 'error',
-  from: { path: '^src/', pathNot: `^src/(${folder}/|${folder.split('/')[0]}/create\\.ts$)` },
+  from: { path: '^src/', pathNot: `^src/(${folder}/|simulation/|${folder.split('/')[0]}/create\\.ts$)` },
   to: { path: `^src/${folder}/` },
 }));
 

@@ -9,7 +9,7 @@
 import { once } from 'node:events';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { createRingMemory, NO_ROOM, RingReader, RingWriter } from '../src/ring/byte-ring.ts';
-import { Doorbell } from '../src/ring/doorbell.ts';
+import { AtomicsDoorbell } from '../src/ring/atomics-doorbell.ts';
 
 const RING_BYTES = 2 * 1024 * 1024;
 const SET_BYTES = 32 * 1024;
@@ -25,8 +25,8 @@ interface Shared {
 
 /** A frame of no bytes is sent back: it asks whether everything before it has been read. */
 async function answer(shared: Shared): Promise<void> {
-  const bell = new Doorbell(shared.workerBell);
-  const mainBell = new Doorbell(shared.mainBell);
+  const bell = new AtomicsDoorbell(shared.workerBell);
+  const mainBell = new AtomicsDoorbell(shared.mainBell);
   const reader = new RingReader(shared.there, mainBell);
   const writer = new RingWriter(shared.back, bell, mainBell);
   const scratch = Buffer.alloc(RING_BYTES);
@@ -44,7 +44,7 @@ async function answer(shared: Shared): Promise<void> {
 }
 
 class Bench {
-  readonly #mainBell = new Doorbell();
+  readonly #mainBell = new AtomicsDoorbell();
   readonly #writer: RingWriter;
   readonly #reader: RingReader;
   readonly #worker: Worker;
@@ -54,9 +54,9 @@ class Bench {
       there: createRingMemory(RING_BYTES),
       back: createRingMemory(RING_BYTES),
       mainBell: this.#mainBell.memory,
-      workerBell: new Doorbell().memory,
+      workerBell: new AtomicsDoorbell().memory,
     };
-    const workerBell = new Doorbell(shared.workerBell);
+    const workerBell = new AtomicsDoorbell(shared.workerBell);
     this.#writer = new RingWriter(shared.there, this.#mainBell, workerBell);
     this.#reader = new RingReader(shared.back, workerBell);
     this.#worker = new Worker(new URL(import.meta.url), { workerData: shared });

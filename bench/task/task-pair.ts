@@ -11,11 +11,13 @@ import {
 } from '../../src/base/ids.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { GatewayPorts } from '../../src/instance/gateway/gateway-ports.ts';
+import { BlockingRoomWait } from '../../src/instance/task/room-wait.ts';
 import { RunningComponent } from '../../src/instance/task/running-component.ts';
 import { TaskPorts } from '../../src/instance/task/task-ports.ts';
 import type { SharedMemory } from '../../src/instance/thread-channel.ts';
 import { PlanIndex } from '../../src/model/plan-index.ts';
 import { Settings } from '../../src/model/settings.ts';
+import { atomicsDoorbells } from '../../src/ring/atomics-doorbell.ts';
 import { wordList } from '../word-count/words.ts';
 import { type Count, jobOf, type Transport, Words } from './job.ts';
 
@@ -42,11 +44,11 @@ export class TaskPair {
 
   private constructor(bolt: Transport | Count, list: readonly string[]) {
     const built = jobOf(this.#words, bolt);
-    const { memory } = new GatewayPorts(new Settings());
-    const own = new GatewayPorts(new Settings()).memory;
+    const { memory } = new GatewayPorts(new Settings(), atomicsDoorbells);
+    const own = new GatewayPorts(new Settings(), atomicsDoorbells).memory;
     this.#list = list;
-    this.#input = new TaskPorts({ ...own, dataIn: memory.dataOut });
-    this.#spout = aTask(built, 'words', 1, new TaskPorts(memoryTo(own, memory)));
+    this.#input = new TaskPorts({ ...own, dataIn: memory.dataOut }, atomicsDoorbells);
+    this.#spout = aTask(built, 'words', 1, new TaskPorts(memoryTo(own, memory), atomicsDoorbells));
     this.#bolt = aTask(built, 'bolt', 2, this.#input);
   }
 
@@ -106,6 +108,7 @@ function aTask(built: BuiltTopology, name: string, task: number, ports: TaskPort
     send() {},
     built,
     ports,
+    roomWait: new BlockingRoomWait(ports.dataOut, ports.status),
     plan: new PlanIndex({
       epoch: epoch(1),
       topology: { ...built.topology, id: topologyId('task-bench-1'), state: 'RUNNING' },

@@ -58,7 +58,7 @@ export class CommandLine<Flag extends string> {
  *
  * @throws EngineError INVALID_ARGUMENT when it is missing or empty.
  */
-export function tokenFromEnvironment(environment: NodeJS.ProcessEnv = process.env): string {
+export function tokenFromEnvironment(environment: NodeJS.ProcessEnv): string {
   const token = environment['HERON_TOKEN'];
   if (token === undefined || token === '') throw wrong('HERON_TOKEN is missing');
   return token;

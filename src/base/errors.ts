@@ -54,6 +54,9 @@ export const ERROR_CODES = [
   'UNSUPPORTED_PLATFORM',
   'FILE_FAILED',
   'ARCHIVE_INVALID',
+  // Simulated runs of a user's tests.
+  'REAL_ACCESS_REFUSED',
+  'RUN_NOT_FINISHED',
   // A mistake of the engine's authors.
   'ENGINE_FAULT',
 ] as const;

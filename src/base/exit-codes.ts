@@ -47,6 +47,7 @@ const CODES: Readonly<Partial<Record<ErrorCode, ExitCode>>> = {
   TUPLE_TOO_LARGE: EXIT.userCode,
   UNKNOWN_STREAM: EXIT.userCode,
   UNKNOWN_FIELD: EXIT.userCode,
+  REAL_ACCESS_REFUSED: EXIT.userCode,
 
   PORT_IN_USE: EXIT.portInUse,
 

@@ -16,14 +16,13 @@
       `process.exit`.
 */
 
-import { flushCompileCache } from 'node:module';
-import { systemClock, type Timer } from './clock.ts';
+import { type Clock, systemClock, type Timer } from './clock.ts';
 import { messageOf, stackOf } from './errors.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
-import { writeToStandardError } from './log-file.ts';
+import type { HostProcess } from './host-process.ts';
 import type { Logger } from './logger.ts';
-import { isPipe } from './pipe.ts';
 import { platformProblem } from './platform.ts';
+import { systemHostProcess } from './system-host-process.ts';
 
 export type StopReason = 'SIGTERM' | 'SIGINT' | 'parent-ended' | 'stopped' | 'failed';
 
@@ -56,24 +55,23 @@ export interface ProcessContext {
 
 const GRACE_MS_DEFAULT = 5_000;
 
+/** Builds what the process consists of. */
+export type ProcessMain<Result> = (context: ProcessContext) => Result | Promise<Result>;
+
 /** Runs a process; returns at once. To be called once, as the last thing of a `main.ts`. */
-export function runProcess(
-  options: ProcessOptions,
-  main: (context: ProcessContext) => void | Promise<void>,
-): void {
+export function runProcess(options: ProcessOptions, main: ProcessMain<unknown>): void {
   const problem = platformProblem(process.versions.node, process.platform);
   if (problem !== undefined) {
-    writeToStandardError(`${problem}\n`);
-    process.exit(EXIT.failure);
+    systemHostProcess.writeError(`${problem}\n`);
+    systemHostProcess.exit(EXIT.failure);
   }
-  process.title = [options.name, ...process.argv.slice(2)].join(' ');
-  const life = new ProcessLife(options);
-  life.watch();
-  void life.start(main);
+  void new ProcessLife(options, systemHostProcess, systemClock).run(main);
 }
 
-class ProcessLife implements ProcessContext {
+export class ProcessLife implements ProcessContext {
   readonly #name: string;
+  readonly #host: HostProcess;
+  readonly #clock: Clock;
   readonly #endsWithParent: boolean;
   readonly #exitCodeOf: (error: unknown) => ExitCode;
   readonly #hooks: ((reason: StopReason) => void | Promise<void>)[] = [];
@@ -81,34 +79,27 @@ class ProcessLife implements ProcessContext {
   #logger: Logger | undefined;
   #phase: 'running' | 'stopping' | 'exiting' = 'running';
 
-  constructor(options: ProcessOptions) {
+  constructor(options: ProcessOptions, host: HostProcess, clock: Clock) {
     this.#name = options.name;
+    this.#host = host;
+    this.#clock = clock;
     this.#endsWithParent = options.endsWithParent ?? true;
     this.#exitCodeOf = options.exitCodeOf ?? exitCodeOf;
     this.#graceMs = options.graceMs ?? GRACE_MS_DEFAULT;
   }
 
-  watch(): void {
-    process.on('SIGTERM', () => this.#end('SIGTERM', EXIT.ok));
-    process.on('SIGINT', () => this.#end('SIGINT', EXIT.ok));
-    process.on('uncaughtException', (error) => this.#crash('an exception', error));
-    process.on('unhandledRejection', (error) => this.#crash('a rejection', error));
-    process.on('beforeExit', () => this.#crash('an empty event loop', 'nothing is left to do'));
-    process.on('exit', (code) => this.#handleForeignExit(code));
-    if (this.#endsWithParent && isPipe(0)) {
-      const onEnd = (): void => this.#end('parent-ended', EXIT.ok);
-      process.stdin.on('end', onEnd).on('close', onEnd).on('error', onEnd).resume().unref();
-    }
-  }
-
-  async start(main: (context: ProcessContext) => void | Promise<void>): Promise<void> {
+  /** Called once. Resolves with what `main` made, or with undefined when the process has failed. */
+  async run<Result>(main: ProcessMain<Result>): Promise<Result | undefined> {
+    this.#host.setName(this.#name);
+    this.#watch();
+    let result: Result | undefined;
     try {
-      await main(this);
+      result = await main(this);
     } catch (error) {
       this.fail(error);
     }
-    // Engine processes are killed more often than they end, and killed ones write no cache.
-    flushCompileCache();
+    this.#host.handleLoaded();
+    return result;
   }
 
   logTo(logger: Logger): void {
@@ -133,17 +124,29 @@ class ProcessLife implements ProcessContext {
     this.#end('failed', code);
   }
 
+  #watch(): void {
+    this.#host.watch({
+      onSignal: (name) => this.#end(name, EXIT.ok),
+      onUncaught: (kind, error) =>
+        this.#crash(kind === 'exception' ? 'an exception' : 'a rejection', error),
+      onIdle: () => this.#crash('an empty event loop', 'nothing is left to do'),
+      onForeignExit: (code, error) => this.#handleForeignExit(code, error),
+    });
+    if (this.#endsWithParent) this.#host.watchParent(() => this.#end('parent-ended', EXIT.ok));
+  }
+
   #end(reason: StopReason, code: ExitCode): void {
     if (this.#phase !== 'running') return;
     this.#phase = 'stopping';
     this.#logger?.info('the process stops', { reason, exitCode: code });
-    const limit = systemClock.after(this.#graceMs, () => this.#giveUp(reason));
+    const limit = this.#clock.after(this.#graceMs, () => this.#giveUp(reason));
     void this.#runHooks(reason, code, limit);
   }
 
   async #runHooks(reason: StopReason, code: ExitCode, limit: Timer): Promise<void> {
     let worst = code;
     for (const hook of this.#hooks) {
+      if (this.#isExiting()) return;
       try {
         await hook(reason);
       } catch (error) {
@@ -152,7 +155,7 @@ class ProcessLife implements ProcessContext {
       }
     }
     limit.cancel();
-    this.#exit(worst);
+    if (!this.#isExiting()) this.#exit(worst);
   }
 
   #giveUp(reason: StopReason): void {
@@ -161,7 +164,7 @@ class ProcessLife implements ProcessContext {
   }
 
   #crash(what: string, error: unknown): void {
-    if (this.#phase === 'exiting') return;
+    if (this.#isExiting()) return;
     const code = this.#exitCodeOf(error);
     this.#report(`${this.#name} ends by ${what}: ${messageOf(error)}`, { exitCode: code, error });
     this.#exit(code);
@@ -169,22 +172,22 @@ class ProcessLife implements ProcessContext {
 
   #exit(code: ExitCode): void {
     this.#phase = 'exiting';
-    process.exit(code);
+    this.#host.exit(code);
   }
 
-  #handleForeignExit(code: number): void {
-    if (this.#phase === 'exiting') return;
-    // This runs inside of that call: the stack behind it leads to the caller.
-    const error = new Error(`process.exit(${code}) was called`);
-    // oxlint-disable-next-line typescript/unbound-method -- Its frames are left out, not called.
-    Error.captureStackTrace(error, process.exit);
+  #isExiting(): boolean {
+    return this.#phase === 'exiting';
+  }
+
+  #handleForeignExit(code: number, error: Error): number {
+    this.#phase = 'exiting';
     this.#report(`${this.#name} ends because some code called process.exit(${code})`, { error });
-    if (code === EXIT.ok) process.exitCode = EXIT.userCode;
+    return code === EXIT.ok ? EXIT.userCode : code;
   }
 
   #report(message: string, fields: Readonly<Record<string, unknown>>): void {
     this.#logger?.error(message, fields);
     const detail = fields['error'] === undefined ? '' : `\n${stackOf(fields['error'])}`;
-    writeToStandardError(`${message}${detail}\n`);
+    this.#host.writeError(`${message}${detail}\n`);
   }
 }

@@ -1,5 +1,3 @@
-import { randomBytes } from 'node:crypto';
-
 /** Where every random choice of the engine comes from. */
 export interface Random {
   /** A whole number from 0 to 2^32 - 1. */
@@ -12,10 +10,15 @@ export interface Random {
 
 const POOL_BYTES = 4096;
 
+/** Loaded with the first use: Node's cryptography is large, and not every process needs chance. */
+function randomBytes(count: number): Buffer {
+  return process.getBuiltinModule('node:crypto').randomBytes(count);
+}
+
 /** The operating system's randomness, fetched 4 KiB at a time. */
 export function createSystemRandom(): Random {
-  let pool = randomBytes(POOL_BYTES);
-  let at = 0;
+  let pool: Buffer = Buffer.alloc(0);
+  let at = POOL_BYTES;
   const uint32 = (): number => {
     if (at === POOL_BYTES) {
       pool = randomBytes(POOL_BYTES);

@@ -35,11 +35,19 @@ export interface RotatingFileOptions {
   readonly filesMax: number;
 }
 
+/** What writers see of such a file. */
+export interface AppendFile {
+  /** Adds whole lines. Returns false when they are lost; never throws. */
+  append(lines: string | Uint8Array): boolean;
+  /** Idempotent; what is appended afterwards is lost. */
+  close(): void;
+}
+
 const CHECK_BYTES = 64 * 1024;
 const CLOSED = -1;
 const NEW_LINE = Buffer.from('\n');
 
-export class RotatingFile {
+export class RotatingFile implements AppendFile {
   readonly #file: string;
   readonly #bytesMax: number;
   readonly #filesMax: number;

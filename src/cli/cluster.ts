@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { TopologyId, TopologyName } from '../base/ids.ts';
+import { systemFiles } from '../base/system-files.ts';
 import {
   createArchives,
   createScheduler,
@@ -12,6 +13,7 @@ import {
 import type { Scheduler, SchedulerTarget } from '../scheduler/scheduler.ts';
 import { createStateManager } from '../state-manager/create.ts';
 import type { StateManager } from '../state-manager/state-manager.ts';
+import { systemProcessTable } from '../supervision/system-process-table.ts';
 import type { Uploader } from '../uploader/uploader.ts';
 import type { CommandContext } from './command-context.ts';
 import type { Place } from './place.ts';
@@ -40,19 +42,27 @@ export interface TopologyLogs {
 export function openCluster(name: string, context: CommandContext): Cluster {
   const { dataRoot, clock, random, logger } = context;
   const root = join(dataRoot, 'repository', 'state', name);
-  const stateManager = createStateManager({ kind: 'file', root, clock, random, logger });
-  const parts = { dataRoot, stateRoot: root, stateManager, clock, random, logger };
+  const machine = { files: systemFiles, processes: systemProcessTable, clock, random, logger };
+  const stateManager = createStateManager({ ...machine, kind: 'file', root });
+  const parts = {
+    ...machine,
+    dataRoot,
+    stateRoot: root,
+    stateManager,
+    executable: process.execPath,
+    variables: process.env,
+  };
   return {
     name,
     stateManager,
-    scheduler: createScheduler({ kind: 'local', ...parts }),
-    schedulerOn: (hosts) => createScheduler({ kind: 'local', ...parts, hosts }),
+    scheduler: createScheduler({ ...parts, kind: 'local' }),
+    schedulerOn: (hosts) => createScheduler({ ...parts, kind: 'local', hosts }),
     archives: (target) => createArchives(parts, target),
     logs: {
       runningPath: (target) => workingRootOf(dataRoot, target),
       keptPath: (id) => keptLogsFolder(dataRoot, id),
-      running: (target) => runningLogFolders(dataRoot, target),
-      kept: (id) => keptLogFolders(dataRoot, id),
+      running: (target) => runningLogFolders(systemFiles, dataRoot, target),
+      kept: (id) => keptLogFolders(systemFiles, dataRoot, id),
     },
     [Symbol.asyncDispose]: () => stateManager.close(),
   };

@@ -7,7 +7,7 @@ import type { PackingPlan } from '../model/packing-plan.ts';
 import { misspeltKeys, Settings } from '../model/settings.ts';
 import { INSPECT_LIMIT_MS } from '../package/inspect-module.ts';
 import { packageTopology } from '../package/package-topology.ts';
-import { packRoundRobin } from '../packing/round-robin.ts';
+import { createPacking } from '../packing/create.ts';
 import type { Scheduler, SchedulerTarget } from '../scheduler/scheduler.ts';
 import { paths } from '../state-manager/paths.ts';
 import { encodeExecutionState } from '../wire/execution-state.ts';
@@ -74,7 +74,7 @@ export async function launchTopology(
     output.warn(`warning: ${warning}`);
   }
   context.afterStep('package');
-  const packed = packRoundRobin(topology);
+  const packed = createPacking(topology.config).pack(topology);
   for (const warning of packed.warnings) output.warn(`warning: ${warning}`);
   context.afterStep('pack');
   const hosts = new Settings(topology.config).get('heron.scheduler.local.hosts').split(',');

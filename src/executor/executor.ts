@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { EXIT } from '../base/exit-codes.ts';
+import type { Files } from '../base/files.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
 import { retry } from '../base/retry.ts';
@@ -13,6 +14,7 @@ import type { PackingPlan } from '../model/packing-plan.ts';
 import type { Settings } from '../model/settings.ts';
 import { paths } from '../state-manager/paths.ts';
 import type { StateManager, Watch } from '../state-manager/state-manager.ts';
+import type { ProcessTable } from '../supervision/process-table.ts';
 import { ReportPublisher } from '../supervision/report-publisher.ts';
 import { restartPolicyOf } from '../supervision/restart-policy.ts';
 import { childLimitMs } from '../supervision/shutdown-limits.ts';
@@ -34,8 +36,11 @@ import { type ContainerPorts, type WantedProcess, wantedProcesses } from './want
 
 export interface ExecutorOptions {
   readonly arguments: ExecutorArguments;
+  readonly pid: number;
   readonly settings: Settings;
   readonly stateManager: StateManager;
+  readonly files: Files;
+  readonly processes: ProcessTable;
   readonly launch: LaunchProcess;
   readonly choosePorts: () => Promise<ContainerPorts>;
   readonly clock: Clock;
@@ -71,11 +76,12 @@ export class Executor {
   }
 
   get report(): ContainerReport {
-    const { containerId, host } = this.#options.arguments;
+    const { pid, arguments: args } = this.#options;
+    const { containerId, host } = args;
     return {
       containerId,
       host,
-      pid: process.pid,
+      pid,
       startedAtMs: this.#startedAtMs,
       processes: this.#processes?.reports ?? [],
     };
@@ -85,7 +91,7 @@ export class Executor {
   async start(): Promise<void> {
     const { arguments: args, clock, logger, settings, stateManager } = this.#options;
     const graceMs = settings.get('heron.shutdown.grace.ms');
-    await endLeftovers(args.workingDirectory, { clock, graceMs, logger });
+    await endLeftovers(args.workingDirectory, { ...this.#options, graceMs });
     const lastReport = await retry(() => stateManager.read(this.#reportPath), {
       ...this.#options,
       what: 'read the last report',

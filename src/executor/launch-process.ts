@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import type { Clock } from '../base/clock.ts';
 import { entryFile, nodeArguments } from '../base/entry.ts';
-import { RotatingFile } from '../base/rotating-file.ts';
+import type { AppendFile } from '../base/rotating-file.ts';
 import { BYTES_PER_MB } from '../base/units.ts';
 import type { Settings } from '../model/settings.ts';
-import { type Command, startDependent } from '../supervision/start-process.ts';
+import type { ProcessEnvironment } from '../process-start/process-environment.ts';
+import type { Command } from '../supervision/process-table.ts';
 import { topologyMark } from '../supervision/topology-processes.ts';
 import type { LaunchProcess } from './container-processes.ts';
 import type { ExecutorArguments } from './executor-arguments.ts';
@@ -13,34 +13,38 @@ import type { WantedProcess } from './wanted-processes.ts';
 export interface LaunchOptions {
   readonly arguments: ExecutorArguments;
   readonly settings: Settings;
-  readonly clock: Clock;
+  readonly environment: Pick<
+    ProcessEnvironment,
+    'processes' | 'executable' | 'variables' | 'openAppendFile'
+  >;
   /** The arguments of Node; `nodeCommand` unless a test has other programs. */
   readonly command?: (wanted: WantedProcess) => readonly string[];
 }
 
 /** Starts processes as children of this one, with their output in `<log directory>/<name>.out`. */
 export function createLauncher(options: LaunchOptions): LaunchProcess {
-  const { arguments: args, settings, clock, command = nodeCommand } = options;
+  const { arguments: args, settings, command = nodeCommand } = options;
+  const { processes, executable, variables } = options.environment;
   const { workingDirectory, logDirectory, topologyId } = args;
   // The token and the compile cache are in the executor's own environment and handed on with it.
-  const environment = { ...process.env, ...topologyMark(topologyId) };
+  const environment = { ...variables, ...topologyMark(topologyId) };
   return (wanted) => {
     const child: Command = {
       name: wanted.name,
-      executable: process.execPath,
+      executable,
       arguments: command(wanted),
       environment,
       workingDirectory,
       pidFolder: workingDirectory,
       saysReady: wanted.role === 'instance',
     };
-    const openOutput = (): RotatingFile =>
-      new RotatingFile({
+    const openOutput = (): AppendFile =>
+      options.environment.openAppendFile({
         file: join(logDirectory, `${wanted.name}.out`),
         bytesMax: settings.get('heron.logging.maximum.size.mb') * BYTES_PER_MB,
         filesMax: settings.get('heron.logging.maximum.files'),
       });
-    return startDependent(child, { openOutput, clock });
+    return processes.startDependent(child, openOutput);
   };
 }
 

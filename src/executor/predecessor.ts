@@ -1,12 +1,12 @@
-import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
+import type { Files } from '../base/files.ts';
 import type { Logger } from '../base/logger.ts';
 import {
   type ContainerReport,
   parseContainerReport,
   type ProcessReport,
 } from '../model/container-report.ts';
-import { endProcesses } from '../supervision/end-processes.ts';
+import { type EndOptions, endProcesses } from '../supervision/end-processes.ts';
 import { listPidFiles, removePidFile } from '../supervision/pid-file.ts';
 
 /*
@@ -21,16 +21,20 @@ import { listPidFiles, removePidFile } from '../supervision/pid-file.ts';
  */
 export async function endLeftovers(
   folder: string,
-  options: { readonly clock: Clock; readonly graceMs: number; readonly logger: Logger },
+  options: EndOptions & {
+    readonly files: Files;
+    readonly graceMs: number;
+    readonly logger: Logger;
+  },
 ): Promise<void> {
-  const { clock, graceMs, logger } = options;
-  const records = listPidFiles(folder);
+  const { files, logger } = options;
+  const records = listPidFiles(files, folder);
   const left = await endProcesses(
     records.map(({ identity }) => identity),
-    { clock, graceMs },
+    options,
   );
   for (const { pid } of left) logger.error('a process of a dead executor cannot be ended', { pid });
-  for (const { name } of records) removePidFile(folder, name);
+  for (const { name } of records) removePidFile(files, folder, name);
 }
 
 export type ProcessHistory = ReadonlyMap<string, Pick<ProcessReport, 'restarts' | 'lastExit'>>;

@@ -3,27 +3,10 @@
   gateway; thread-channel.ts tells what they say to each other.
 */
 
-import { AssertionError } from '../base/assert.ts';
-import { EngineError } from '../base/errors.ts';
-import { EXIT, type ExitCode, exitCodeOf } from '../base/exit-codes.ts';
-import { type ProcessOptions, runProcess } from '../base/process-main.ts';
-import { parseInstanceIdentity } from './instance-identity.ts';
-import { InstanceProcess } from './instance-process.ts';
+import { runProcess } from '../base/process-main.ts';
+import { instanceMain, instanceOptions } from './instance-main.ts';
+import { systemInstanceEnvironment } from './system-instance-environment.ts';
 
-const options: ProcessOptions = {
-  name: 'heron-instance',
-  exitCodeOf: instanceExitCode,
-  // The gateway watches the parent: user code may keep this thread busy for ever.
-  endsWithParent: false,
-};
-
-runProcess(options, (context) => {
-  const identity = parseInstanceIdentity(process.argv.slice(2));
-  new InstanceProcess(identity, context).start();
+runProcess(instanceOptions, async (context) => {
+  await instanceMain(context, systemInstanceEnvironment());
 });
-
-/** What is neither ours nor the environment's comes from the user's code. */
-function instanceExitCode(error: unknown): ExitCode {
-  if (error instanceof AssertionError) return EXIT.failure;
-  return error instanceof EngineError ? exitCodeOf(error) : EXIT.userCode;
-}

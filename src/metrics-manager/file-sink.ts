@@ -1,17 +1,16 @@
 import { isoTime } from '../base/iso-time.ts';
-import { RotatingFile, type RotatingFileOptions } from '../base/rotating-file.ts';
+import type { AppendFile } from '../base/rotating-file.ts';
 import type { Counter } from '../metrics/metrics-registry.ts';
 import type { MetricsRecord, MetricsSink } from './sink.ts';
 
 /** Appends each record as one JSON line to a bounded file. What the disk refuses is counted. */
 export class FileSink implements MetricsSink {
   readonly name = 'file-sink';
-  readonly #file: RotatingFile;
+  readonly #file: AppendFile;
   readonly #dropped: Counter;
 
-  /** @throws EngineError FILE_FAILED when the file cannot be opened. */
-  constructor(options: RotatingFileOptions, dropped: Counter) {
-    this.#file = new RotatingFile(options);
+  constructor(file: AppendFile, dropped: Counter) {
+    this.#file = file;
     this.#dropped = dropped;
   }
 

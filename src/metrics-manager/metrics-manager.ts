@@ -3,9 +3,10 @@ import type { Clock } from '../base/clock.ts';
 import type { TopologyId } from '../base/ids.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
+import type { AppendFile, RotatingFileOptions } from '../base/rotating-file.ts';
 import { BYTES_PER_MB } from '../base/units.ts';
 import { MetricsRegistry } from '../metrics/metrics-registry.ts';
-import { registerProcessMetrics } from '../metrics/process-metrics.ts';
+import { registerProcessMetrics, type ResourceUse } from '../metrics/process-metrics.ts';
 import type { LogicalTopology } from '../model/logical-topology.ts';
 import type { Settings } from '../model/settings.ts';
 import type { Network } from '../net/network.ts';
@@ -35,6 +36,8 @@ export interface MetricsManagerOptions {
   readonly settings: Settings;
   readonly stateManager: StateManager;
   readonly network: Network;
+  readonly openAppendFile: (options: RotatingFileOptions) => AppendFile;
+  readonly resourceUse: () => ResourceUse;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -52,7 +55,7 @@ export class MetricsManager {
 
   constructor(options: MetricsManagerOptions) {
     this.#options = options;
-    registerProcessMetrics(this.#registry, options.clock);
+    registerProcessMetrics(this.#registry, options.clock, options.resourceUse);
   }
 
   get port(): number | undefined {
@@ -95,12 +98,12 @@ export class MetricsManager {
   }
 
   #createFileSink(): FileSink {
-    const { id, logDirectory, settings } = this.#options;
-    const file = {
+    const { id, logDirectory, settings, openAppendFile } = this.#options;
+    const file = openAppendFile({
       file: join(logDirectory, `${id}-metrics.jsonl`),
       bytesMax: settings.get('heron.logging.maximum.size.mb') * BYTES_PER_MB,
       filesMax: settings.get('heron.logging.maximum.files'),
-    };
+    });
     return new FileSink(file, this.#registry.counter('file-sink/dropped-count'));
   }
 

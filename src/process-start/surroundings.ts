@@ -1,12 +1,12 @@
-import { type Clock, systemClock } from '../base/clock.ts';
-import { openLogger } from '../base/log-file.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { ProcessContext } from '../base/process-main.ts';
-import { createSystemRandom, type Random } from '../base/random.ts';
+import type { Random } from '../base/random.ts';
 import { createStateManager } from '../state-manager/create.ts';
 import type { StateManager } from '../state-manager/state-manager.ts';
+import type { ProcessEnvironment } from './process-environment.ts';
 
-/** What every process that is made of the real world's parts hands to its own parts. */
+/** What every process hands to its own parts. */
 export interface Surroundings {
   readonly clock: Clock;
   readonly random: Random;
@@ -27,19 +27,26 @@ export interface SurroundingsOptions {
 
 export function openSurroundings(
   context: ProcessContext,
+  environment: ProcessEnvironment,
   { logFile, name, logBytesMax, logFilesMax, stateRoot }: SurroundingsOptions,
 ): Surroundings {
-  const clock = systemClock;
-  const random = createSystemRandom();
-  const logger = openLogger({
+  const { clock, random, files, processes } = environment;
+  const logger = environment.openLog({
     file: logFile,
     level: 'info',
     name,
-    clock,
     maxBytes: logBytesMax,
     filesMax: logFilesMax,
   });
   context.logTo(logger);
-  const stateManager = createStateManager({ kind: 'file', root: stateRoot, clock, random, logger });
+  const stateManager = createStateManager({
+    kind: 'file',
+    root: stateRoot,
+    clock,
+    random,
+    logger,
+    files,
+    processes,
+  });
   return { clock, random, logger, stateManager };
 }

@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ProcessContext } from '../base/process-main.ts';
 import { BYTES_PER_MB } from '../base/units.ts';
 import type { LogicalTopology } from '../model/logical-topology.ts';
 import { Settings } from '../model/settings.ts';
 import { decodeTopology } from '../wire/topology.ts';
+import type { ProcessEnvironment } from './process-environment.ts';
 import { openSurroundings, type Surroundings } from './surroundings.ts';
 
 export interface TopologyProcessOptions {
@@ -28,13 +28,14 @@ export interface TopologyProcess extends Surroundings {
 /** @throws what reading the definition throws: without it there is no log to write to. */
 export async function openTopologyProcess(
   context: ProcessContext,
+  environment: ProcessEnvironment,
   { definitionFile, logDirectory, stateRoot, logName, name }: TopologyProcessOptions,
 ): Promise<TopologyProcess> {
-  const definition = await readFile(definitionFile);
+  const definition = await environment.files.read(definitionFile);
   const topology = decodeTopology(definition);
   const settings = new Settings(topology.config);
   context.setGrace(settings.get('heron.shutdown.grace.ms'));
-  const surroundings = openSurroundings(context, {
+  const surroundings = openSurroundings(context, environment, {
     logFile: join(logDirectory, `${logName}.log`),
     name,
     logBytesMax: settings.get('heron.logging.maximum.size.mb') * BYTES_PER_MB,

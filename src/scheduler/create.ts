@@ -1,7 +1,9 @@
 import type { Clock } from '../base/clock.ts';
+import type { Files } from '../base/files.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
 import type { StateManager } from '../state-manager/state-manager.ts';
+import type { ProcessTable } from '../supervision/process-table.ts';
 import { createUploader } from '../uploader/create.ts';
 import type { Uploader } from '../uploader/uploader.ts';
 import { LocalScheduler } from './local/local-scheduler.ts';
@@ -20,6 +22,11 @@ export interface LocalOptions {
   /** The addresses that containers get in turn; 127.0.0.1 unless set. */
   readonly hosts?: readonly string[];
   readonly stateManager: StateManager;
+  readonly files: Files;
+  readonly processes: ProcessTable;
+  /** What runs the processes' entry files, and the variables that they get. */
+  readonly executable: string;
+  readonly variables: NodeJS.ProcessEnv;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -36,10 +43,11 @@ export function createScheduler({ hosts = ['127.0.0.1'], ...options }: LocalOpti
 
 /** The uploader for one topology's archives, where its scheduler and its containers find them. */
 export function createArchives(
-  { dataRoot, random }: Pick<LocalOptions, 'dataRoot' | 'random'>,
+  { dataRoot, random, files }: Pick<LocalOptions, 'dataRoot' | 'random' | 'files'>,
   target: SchedulerTarget,
 ): Uploader {
-  return createUploader({ kind: 'file', folder: uploadsFolder(dataRoot, target), random });
+  const folder = uploadsFolder(dataRoot, target);
+  return createUploader({ kind: 'file', folder, random, files });
 }
 
 /** Holds all that a running topology has on this machine, its logs among it. */

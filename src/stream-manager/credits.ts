@@ -48,6 +48,11 @@ export class SendWindow {
     return this.#balanceBytes;
   }
 
+  /** Sent and not come back (C1). */
+  get underWayBytes(): number {
+    return this.#windowBytes - this.#balanceBytes;
+  }
+
   spend(bytes: number, tuples: number): void {
     assert(this.isOpen, 'C1: a set is sent only while the balance is above zero');
     this.#balanceBytes -= bytes;
@@ -75,6 +80,10 @@ export class ArrivalLedger {
 
   constructor(task: number) {
     this.#task = task;
+  }
+
+  get unconsumedBytes(): number {
+    return this.#unconsumed.totalBytes;
   }
 
   delivered(sender: CreditOwner, bytes: number, tuples: number): void {

@@ -13,6 +13,7 @@ import { TupleSetReader } from '../wire/tuple-set-reader.ts';
 import { TupleStreamMessageReader } from '../wire/tuple-stream-message.ts';
 import { BatchPool } from './batch-pool.ts';
 import { type CreditOwner, SendWindow } from './credits.ts';
+import type { DataHoldings } from './data-holdings.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { EndMarkerSet } from './end-marker-set.ts';
 import { EndMarkers } from './end-markers.ts';
@@ -123,6 +124,23 @@ export class DataPath {
     const held = this.#held;
     this.#held = [];
     for (const set of held) this.#handleHeld(set);
+  }
+
+  get holdings(): DataHoldings {
+    const destinations = [...this.#locals.values()].map(({ destination }) => destination);
+    return {
+      outboxes: Array.from(this.#outboxes.values(), ({ task, queuedBytes, underWayBytes }) => ({
+        task,
+        queuedBytes,
+        underWayBytes,
+      })),
+      destinations: destinations.map(({ task, unconsumedBytes, waitingBytes }) => ({
+        task,
+        unconsumedBytes,
+        waitingBytes,
+      })),
+      heldBytes: this.#held.reduce((sum, { bytes }) => sum + bytes.length, 0),
+    };
   }
 
   /** An instance has registered: it may send. */

@@ -45,6 +45,16 @@ export class LocalDestination implements SetSink {
     this.#traffic = traffic;
   }
 
+  /** Given to the instance and not consumed. */
+  get unconsumedBytes(): number {
+    return this.#ledger.unconsumedBytes;
+  }
+
+  /** Came while the instance was away. */
+  get waitingBytes(): number {
+    return this.#arrivals.reduce((bytes, { set }) => bytes + set.length, 0);
+  }
+
   connect(
     connection: PacketConnection,
     { reportsConsumption }: { reportsConsumption: boolean },

@@ -46,6 +46,19 @@ export class Outbox implements Flushable {
     this.#schedule = schedule;
   }
 
+  /** Bytes of the sets that wait; walks over them, for whoever watches the bounds. */
+  get queuedBytes(): number {
+    let bytes = 0;
+    for (let at = this.#head; at < this.#queue.length; at += 1) {
+      bytes += this.#queue[at]?.byteLength ?? 0;
+    }
+    return bytes;
+  }
+
+  get underWayBytes(): number {
+    return this.#window.underWayBytes;
+  }
+
   /** The way is there: what waited leaves. */
   connect(sink: SetSink): void {
     this.#sink = sink;

@@ -19,6 +19,15 @@ export class SetQueue<Owner> {
     return this.#length === 0;
   }
 
+  /** The sum of all sets; walks over them, for whoever watches the bounds. */
+  get totalBytes(): number {
+    let bytes = 0;
+    for (let index = 0; index < this.#length; index += 1) {
+      bytes += this.#bytes[(this.#head + index) & (this.#bytes.length - 1)] as number;
+    }
+    return bytes;
+  }
+
   push(owner: Owner, bytes: number, tuples: number): void {
     if (this.#length === this.#bytes.length) this.#grow();
     const slot = (this.#head + this.#length) & (this.#bytes.length - 1);

@@ -19,6 +19,7 @@ import { PacketServer } from '../net/server.ts';
 import type { StateManager } from '../state-manager/state-manager.ts';
 import type { PhysicalPlanMessage } from '../wire/physical-plan.ts';
 import { type TopologyMessage, topologyFromMessage } from '../wire/topology.ts';
+import type { DataHoldings } from './data-holdings.ts';
 import { DataPath } from './data-path.ts';
 import { InstanceServer } from './instance-server.ts';
 import type { InstanceSession } from './instance-session.ts';
@@ -120,6 +121,16 @@ export class StreamManager {
       data: assertDefined(peers, started).address.port,
       localData: assertDefined(instances, started).address.port,
     };
+  }
+
+  /** The plan that it works by; undefined before the first. */
+  get plan(): PhysicalPlan | undefined {
+    return this.#plans.current?.plan;
+  }
+
+  /** The tuples in it just now. */
+  get holdings(): DataHoldings {
+    return this.#path.holdings;
   }
 
   /** Idempotent. */

@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Files } from '../base/files.ts';
 import { parseIdentity, type ProcessIdentity } from '../base/process-identity.ts';
 
 /*
@@ -16,39 +16,45 @@ export interface PidRecord {
 }
 
 /** Whole or not at all: the next owner of the folder may read it at any moment. */
-export function writePidFile(folder: string, { name, identity }: PidRecord): void {
+export function writePidFile(files: Files, folder: string, { name, identity }: PidRecord): void {
   const file = pidFile(folder, name);
-  const temporary = `${file}.${process.pid}.new`;
-  writeFileSync(temporary, `${JSON.stringify(identity)}\n`, { mode: 0o600 });
-  renameSync(temporary, file);
+  const temporary = `${file}.${identity.pid}.new`;
+  files.writeNow(temporary, Buffer.from(`${JSON.stringify(identity)}\n`));
+  files.renameNow(temporary, file);
 }
 
 /** Undefined when there is no such file or nothing of use in it. */
-export function readPidFile(folder: string, name: string): ProcessIdentity | undefined {
+export function readPidFile(
+  files: Files,
+  folder: string,
+  name: string,
+): ProcessIdentity | undefined {
   try {
-    return parseIdentity(JSON.parse(readFileSync(pidFile(folder, name), 'utf8')));
+    return parseIdentity(
+      JSON.parse(Buffer.from(files.readNow(pidFile(folder, name))).toString('utf8')),
+    );
   } catch {
     return undefined; // Absent or damaged: either way it names no process.
   }
 }
 
-export function removePidFile(folder: string, name: string): void {
-  rmSync(pidFile(folder, name), { force: true });
+export function removePidFile(files: Files, folder: string, name: string): void {
+  files.removeNow(pidFile(folder, name));
 }
 
 /** All records of a folder; none when there is no such folder. */
-export function listPidFiles(folder: string): readonly PidRecord[] {
-  return namesIn(folder).flatMap((file) => {
+export function listPidFiles(files: Files, folder: string): readonly PidRecord[] {
+  return namesIn(files, folder).flatMap((file) => {
     if (!file.endsWith(SUFFIX)) return [];
     const name = file.slice(0, -SUFFIX.length);
-    const identity = readPidFile(folder, name);
+    const identity = readPidFile(files, folder, name);
     return identity === undefined ? [] : [{ name, identity }];
   });
 }
 
-function namesIn(folder: string): readonly string[] {
+function namesIn(files: Files, folder: string): readonly string[] {
   try {
-    return readdirSync(folder).toSorted();
+    return files.listNow(folder).toSorted();
   } catch {
     return []; // A folder that is not there holds no records.
   }

@@ -1,3 +1,6 @@
+/** How many of a dead process's lines are kept for reports. */
+export const LAST_LINES_MAX = 20;
+
 /** How a process ended, as far as its watcher could see. */
 export interface Ending {
   /** Null when a signal ended it, when it never started, or when nobody could see. */

@@ -3,7 +3,12 @@ import type { TopologyId } from '../base/ids.ts';
 import { isSameSecret } from '../base/secret.ts';
 import type { TopologyState } from '../model/logical-topology.ts';
 import { TOKEN_HEADER } from '../wire/token-header.ts';
-import { type HttpAnswer, type HttpHandler, type HttpRequest, textAnswer } from './http-server.ts';
+import {
+  type HttpAnswer,
+  type HttpHandler,
+  type HttpRequest,
+  textAnswer,
+} from '../net/http-server.ts';
 
 /*
   The HTTP port for commands, with Heron's paths, parameters and texts. Where ours departs: commands

@@ -1,53 +1,5 @@
-import { COMMON_FLAGS, CommandLine, PORT, tokenFromEnvironment } from '../base/command-line.ts';
-import { topologyId, topologyName } from '../base/ids.ts';
 import { runProcess } from '../base/process-main.ts';
-import { tcpNetwork } from '../net/tcp-network.ts';
-import { openTopologyProcess } from '../process-start/topology-process.ts';
-import { TopologyMaster } from './topology-master.ts';
+import { systemEnvironment } from '../process-start/system-environment.ts';
+import { NAME, topologyMasterMain } from './topology-master-main.ts';
 
-/*
-  The topology master's process. It ends by itself only when it cannot go on: 69 when the state
-  manager, the topology or the location node stay away too long, 73 when a port is taken, 77 when
-  another incarnation has taken over or the name belongs to another submit.
-*/
-
-const NAME = 'heron-tmanager';
-const FLAGS = [
-  ...COMMON_FLAGS,
-  'server-port',
-  'controller-port',
-  'stats-port',
-  'metrics-manager-port',
-] as const;
-
-runProcess({ name: NAME }, async (context) => {
-  const flags = new CommandLine(process.argv.slice(2), FLAGS);
-  const token = tokenFromEnvironment();
-  const { settings, stateManager, clock, random, logger } = await openTopologyProcess(context, {
-    definitionFile: flags.text('definition-file'),
-    logDirectory: flags.text('log-directory'),
-    stateRoot: flags.text('state-root'),
-    logName: NAME,
-    name: NAME,
-  });
-  const master = new TopologyMaster({
-    topologyName: topologyName(flags.text('topology-name')),
-    topologyId: topologyId(flags.text('topology-id')),
-    token,
-    host: flags.text('host'),
-    serverPort: flags.wholeNumber('server-port', PORT),
-    controllerPort: flags.wholeNumber('controller-port', PORT),
-    statsPort: flags.wholeNumber('stats-port', PORT),
-    metricsManagerPort: flags.wholeNumber('metrics-manager-port', PORT),
-    settings,
-    stateManager,
-    network: tcpNetwork,
-    clock,
-    random,
-    logger,
-    onFailure: (error) => context.fail(error),
-  });
-  context.onShutdown(() => master.close());
-  context.onShutdown(() => stateManager.close());
-  await master.start();
-});
+runProcess({ name: NAME }, (context) => topologyMasterMain(context, systemEnvironment()));

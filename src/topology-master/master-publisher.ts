@@ -1,5 +1,5 @@
 import { MetricsRegistry } from '../metrics/metrics-registry.ts';
-import { registerProcessMetrics } from '../metrics/process-metrics.ts';
+import { registerProcessMetrics, type ResourceUse } from '../metrics/process-metrics.ts';
 import type { MetricsPublisher } from '../metrics-publisher/metrics-publisher.ts';
 import {
   createProcessPublisher,
@@ -9,6 +9,7 @@ import {
 export interface MasterPublisherOptions
   extends Omit<ProcessPublisherOptions, 'identity' | 'collect'> {
   readonly serverPort: number;
+  readonly resourceUse: () => ResourceUse;
   /** Numbers that the master was told and had no room for. */
   readonly dropped: () => number;
 }
@@ -16,7 +17,7 @@ export interface MasterPublisherOptions
 /** The publisher of the master's numbers about itself. */
 export function createMasterPublisher(options: MasterPublisherOptions): MetricsPublisher {
   const registry = new MetricsRegistry();
-  registerProcessMetrics(registry, options.clock);
+  registerProcessMetrics(registry, options.clock, options.resourceUse);
   registry.gauge('__metrics-dropped', options.dropped);
   return createProcessPublisher({
     ...options,

@@ -1,7 +1,7 @@
 import { hasCode } from '../base/errors.ts';
 import type { RequestType } from '../wire/message-type.ts';
 import { QueryExceptions, QueryMetrics, QueryRegistrations } from '../wire/messages.ts';
-import { type HttpAnswer, type HttpHandler, textAnswer } from './http-server.ts';
+import { type HttpAnswer, type HttpHandler, textAnswer } from '../net/http-server.ts';
 import {
   answerExceptions,
   answerExceptionSummary,

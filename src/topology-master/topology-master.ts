@@ -8,6 +8,8 @@ import { retry } from '../base/retry.ts';
 import { BYTES_PER_MB } from '../base/units.ts';
 import { ENGINE_VERSION } from '../base/version.ts';
 import { isForeignTopology } from '../model/foreign-topology.ts';
+import type { ResourceUse } from '../metrics/process-metrics.ts';
+import type { PhysicalPlan } from '../model/physical-plan.ts';
 import type { Settings } from '../model/settings.ts';
 import type { Network } from '../net/network.ts';
 import { PacketServer } from '../net/server.ts';
@@ -15,7 +17,7 @@ import type { StateManager } from '../state-manager/state-manager.ts';
 import { TopologyMasterLocation } from '../wire/messages.ts';
 import { CompletionKeeper } from './completion-keeper.ts';
 import { controlHandler } from './control-port.ts';
-import { type HttpHandler, type HttpServer, listenHttp } from './http-server.ts';
+import type { HttpHandler, HttpServer, ListenHttp } from '../net/http-server.ts';
 import { LocationKeeper } from './location-keeper.ts';
 import { createMasterPublisher } from './master-publisher.ts';
 import { expectedInstances } from './placement.ts';
@@ -52,6 +54,8 @@ export interface TopologyMasterOptions {
   readonly settings: Settings;
   readonly stateManager: StateManager;
   readonly network: Network;
+  readonly listenHttp: ListenHttp;
+  readonly resourceUse: () => ResourceUse;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -72,6 +76,7 @@ export class TopologyMaster {
   readonly #closers: (() => void | Promise<void>)[] = [];
   #epoch: Epoch | undefined;
   #ports: Ports | undefined;
+  #plans: PlanKeeper | undefined;
 
   constructor(options: TopologyMasterOptions) {
     this.#options = options;
@@ -80,6 +85,11 @@ export class TopologyMaster {
 
   get epoch(): Epoch | undefined {
     return this.#epoch;
+  }
+
+  /** The plan in force; undefined before the first, and before the stored one is read. */
+  get plan(): PhysicalPlan | undefined {
+    return this.#plans?.current;
   }
 
   /** Where it listens; the options may have left the choice to the operating system. */
@@ -91,7 +101,7 @@ export class TopologyMaster {
   /**
    * Resolves when the master serves.
    *
-   * @throws EngineError when it cannot: see main.ts for what each code means.
+   * @throws EngineError when it cannot: see topology-master-main.ts for what each code means.
    */
   async start(): Promise<void> {
     const { stateManager, topologyName, topologyId } = this.#options;
@@ -103,6 +113,7 @@ export class TopologyMaster {
     const plans: PlanKeeper = this.#createPlanKeeper(epoch, facts, (plan) =>
       peers.distribute(plan),
     );
+    this.#plans = plans;
     const completion = this.#createCompletionKeeper(facts, plans);
     const peers = this.#createPeers(epoch, facts, plans, completion);
     await this.#listen(facts, plans, peers);
@@ -200,7 +211,7 @@ export class TopologyMaster {
   }
 
   async #listenHttp(port: number, handle: HttpHandler): Promise<HttpServer> {
-    const { host, logger } = this.#options;
+    const { host, logger, listenHttp } = this.#options;
     const bodyBytesMax = HTTP_BODY_BYTES_MAX;
     const server = await listenHttp({ host, port, logger, handle, bodyBytesMax });
     this.#closers.unshift(() => server.close());

@@ -10,7 +10,9 @@ import { systemClock } from '../../src/base/clock.ts';
 import { packageRoot } from '../../src/base/entry.ts';
 import { topologyName } from '../../src/base/ids.ts';
 import { silentLogger } from '../../src/base/logger.ts';
+import { systemProcessIdentities } from '../../src/base/process-identities.ts';
 import { createSystemRandom } from '../../src/base/random.ts';
+import { systemFiles } from '../../src/base/system-files.ts';
 import type { Completion } from '../../src/model/completion.ts';
 import type { ProcessExit, ProcessState } from '../../src/model/container-report.ts';
 import type { PhysicalPlan } from '../../src/model/physical-plan.ts';
@@ -151,6 +153,8 @@ export class Cluster {
       clock: systemClock,
       random: createSystemRandom(),
       logger: silentLogger,
+      files: systemFiles,
+      processes: systemProcessIdentities,
     });
     return this.#stateManager;
   }

@@ -8,7 +8,9 @@ import type { TestContext } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
 import { entryFile, nodeArguments } from '../../src/base/entry.ts';
 import { silentLogger } from '../../src/base/logger.ts';
+import { systemProcessIdentities } from '../../src/base/process-identities.ts';
 import { createSystemRandom } from '../../src/base/random.ts';
+import { systemFiles } from '../../src/base/system-files.ts';
 import type { LogicalTopology } from '../../src/model/logical-topology.ts';
 import type { PackingPlan } from '../../src/model/packing-plan.ts';
 import { createStateManager } from '../../src/state-manager/create.ts';
@@ -76,6 +78,8 @@ export class SubmittedTopology {
       clock: systemClock,
       random: createSystemRandom(),
       logger: silentLogger,
+      files: systemFiles,
+      processes: systemProcessIdentities,
     });
   }
 

@@ -5,18 +5,23 @@ import { Executor } from '../../src/executor/executor.ts';
 import { parseExecutorArguments } from '../../src/executor/executor-arguments.ts';
 import { createLauncher } from '../../src/executor/launch-process.ts';
 import { Settings } from '../../src/model/settings.ts';
-import { tcpNetwork } from '../../src/net/tcp-network.ts';
 import { openSurroundings } from '../../src/process-start/surroundings.ts';
+import { systemEnvironment } from '../../src/process-start/system-environment.ts';
+import { systemProcessTable } from '../../src/supervision/system-process-table.ts';
 
 /* A real executor whose processes are `stub-child.ts`. Settings come from HERON_TEST_SETTINGS. */
 
 const STUB_CHILD = join(import.meta.dirname, 'stub-child.ts');
 
 runProcess({ name: 'stub-executor', graceMs: 60_000 }, async (context) => {
-  const args = parseExecutorArguments(process.argv.slice(2));
-  const config = JSON.parse(process.env['HERON_TEST_SETTINGS'] ?? '{}') as Record<string, string>;
+  const environment = systemEnvironment(systemProcessTable);
+  const args = parseExecutorArguments(environment.arguments);
+  const config = JSON.parse(environment.variables['HERON_TEST_SETTINGS'] ?? '{}') as Record<
+    string,
+    string
+  >;
   const settings = new Settings(new Map(Object.entries(config)));
-  const { clock, random, logger, stateManager } = openSurroundings(context, {
+  const { clock, random, logger, stateManager } = openSurroundings(context, environment, {
     logFile: join(args.logDirectory, 'executor.log'),
     name: 'executor',
     logBytesMax: 1_000_000,
@@ -29,10 +34,13 @@ runProcess({ name: 'stub-executor', graceMs: 60_000 }, async (context) => {
   ];
   const executor = new Executor({
     arguments: args,
+    pid: environment.pid,
     settings,
     stateManager,
-    launch: createLauncher({ arguments: args, settings, clock, command }),
-    choosePorts: () => chooseContainerPorts(tcpNetwork, args.host),
+    files: environment.files,
+    processes: environment.processes,
+    launch: createLauncher({ arguments: args, settings, environment, command }),
+    choosePorts: () => chooseContainerPorts(environment.network, args.host),
     clock,
     random,
     logger,

@@ -4,6 +4,7 @@ import { nodeArguments } from '../../src/base/entry.ts';
 import { environmentError } from '../../src/base/errors.ts';
 import { runProcess } from '../../src/base/process-main.ts';
 import { openSurroundings } from '../../src/process-start/surroundings.ts';
+import { systemEnvironment } from '../../src/process-start/system-environment.ts';
 import { executorCommand } from '../../src/scheduler/local/executor-command.ts';
 import { parseSchedulerArguments } from '../../src/scheduler/local/scheduler-arguments.ts';
 import { TopologySupervisor } from '../../src/scheduler/local/topology-supervisor.ts';
@@ -12,6 +13,7 @@ import {
   logFolder,
   workingFolderAt,
 } from '../../src/scheduler/local/working-folder.ts';
+import { systemProcessTable } from '../../src/supervision/system-process-table.ts';
 
 /*
   A real scheduler process whose executors are `stub-executor.ts` and whose archives are single
@@ -20,13 +22,14 @@ import {
 
 const STUB_EXECUTOR = join(import.meta.dirname, 'stub-executor.ts');
 
-const cache = process.env['NODE_COMPILE_CACHE'];
+const environment = systemEnvironment(systemProcessTable);
+const cache = environment.variables['NODE_COMPILE_CACHE'];
 const sharedCache = cache === undefined ? {} : { NODE_COMPILE_CACHE: cache };
 
 runProcess({ name: 'stub-scheduler', graceMs: 60_000 }, async (context) => {
-  const args = parseSchedulerArguments(process.argv.slice(2));
+  const args = parseSchedulerArguments(environment.arguments);
   const folder = workingFolderAt(args.workingRoot);
-  const { clock, random, logger, stateManager } = openSurroundings(context, {
+  const { clock, random, logger, stateManager } = openSurroundings(context, environment, {
     logFile: folder.schedulerLog,
     name: 'scheduler',
     logBytesMax: 1_000_000,
@@ -47,11 +50,13 @@ runProcess({ name: 'stub-scheduler', graceMs: 60_000 }, async (context) => {
       if (!existsSync(logs)) mkdirSync(logs, { recursive: true });
     },
     commandOf: (container, token) => {
-      const command = executorCommand(args, container, token);
+      const command = executorCommand(args, container, token, environment);
       const flags = command.arguments.slice(nodeArguments().length + 1);
-      const environment = { ...command.environment, ...sharedCache };
-      return { ...command, environment, arguments: [STUB_EXECUTOR, ...flags] };
+      const variables = { ...command.environment, ...sharedCache };
+      return { ...command, environment: variables, arguments: [STUB_EXECUTOR, ...flags] };
     },
+    files: environment.files,
+    processes: environment.processes,
     clock,
     random,
     logger,

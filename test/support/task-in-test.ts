@@ -3,12 +3,17 @@ import type { AnyComponent } from '../../src/api/component-runtime.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { componentName } from '../../src/base/ids.ts';
 import { GatewayPorts } from '../../src/instance/gateway/gateway-ports.ts';
-import { parseInstanceIdentity } from '../../src/instance/instance-identity.ts';
+import {
+  type InstanceIdentity,
+  parseInstanceIdentity,
+} from '../../src/instance/instance-identity.ts';
+import { BlockingRoomWait, type RoomWait } from '../../src/instance/task/room-wait.ts';
 import { RunningComponent } from '../../src/instance/task/running-component.ts';
 import { TaskPorts } from '../../src/instance/task/task-ports.ts';
 import type { ToGateway } from '../../src/instance/thread-channel.ts';
 import { PlanIndex } from '../../src/model/plan-index.ts';
 import { Settings } from '../../src/model/settings.ts';
+import { atomicsDoorbells } from '../../src/ring/atomics-doorbell.ts';
 import { DATA, NO_ROOM, type RingReader, type RingWriter } from '../../src/ring/byte-ring.ts';
 import { decodeValue } from '../../src/wire/value-reader.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -33,11 +38,21 @@ export const linePlan = aPlanOf(
   ['sink', 1],
 );
 
+/** As in production; a test that fills the ring has to read it, or it hangs. */
+export function blockingRoomWait({ dataOut, status }: TaskPorts): RoomWait {
+  return new BlockingRoomWait(dataOut, status);
+}
+
 /** A call, what it flushes soon, and what the runner does then. */
 const TURN_ROUNDS = 3;
 
 /** The identity of one task of `linePlan`. */
-export function anIdentity(component: string, task: number) {
+export function anIdentity(component: string, task: number): InstanceIdentity {
+  return parseInstanceIdentity(argumentsOf(component, task));
+}
+
+/** The command line of one task of `linePlan`. */
+export function argumentsOf(component: string, task: number): readonly string[] {
   const flags = {
     'topology-name': 'words',
     'topology-id': 'words-1',
@@ -53,9 +68,7 @@ export function anIdentity(component: string, task: number) {
     'stream-manager-port': 8_001,
     'metrics-manager-port': 8_002,
   };
-  return parseInstanceIdentity(
-    Object.entries(flags).map(([flag, value]) => `--${flag}=${String(value)}`),
-  );
+  return Object.entries(flags).map(([flag, value]) => `--${flag}=${String(value)}`);
 }
 
 /** Writes one frame; fails the test when there is no room. */
@@ -89,6 +102,7 @@ export function setText(bytes: Uint8Array): string {
 export interface TaskInTestOptions {
   readonly component?: 'source' | 'middle';
   readonly config?: Readonly<Record<string, string>>;
+  readonly roomWait?: (ports: TaskPorts) => RoomWait;
 }
 
 /**
@@ -105,11 +119,15 @@ export class TaskInTest {
 
   constructor(
     component: AnyComponent,
-    { component: name = 'middle', config = {} }: TaskInTestOptions = {},
+    {
+      component: name = 'middle',
+      config = {},
+      roomWait = blockingRoomWait,
+    }: TaskInTestOptions = {},
   ) {
     const topology = { ...linePlan.topology, config: new Map(Object.entries(config)) };
-    this.gateway = new GatewayPorts(new Settings(topology.config));
-    this.ports = new TaskPorts(this.gateway.memory);
+    this.gateway = new GatewayPorts(new Settings(topology.config), atomicsDoorbells);
+    this.ports = new TaskPorts(this.gateway.memory, atomicsDoorbells);
     this.running = new RunningComponent({
       identity: anIdentity(name, name === 'source' ? 1 : 3),
       clock: this.clock,
@@ -117,6 +135,7 @@ export class TaskInTest {
       send: (message) => this.sent.push(message),
       built: { topology, factories: new Map([[componentName(name), () => component]]) },
       ports: this.ports,
+      roomWait: roomWait(this.ports),
       plan: new PlanIndex({ ...linePlan, topology }),
     });
   }

@@ -1,10 +1,18 @@
 import type { Clock } from '../../base/clock.ts';
 import { type Metric, MetricsRegistry } from '../../metrics/metrics-registry.ts';
-import { registerProcessMetrics } from '../../metrics/process-metrics.ts';
+import { registerProcessMetrics, type ResourceUse } from '../../metrics/process-metrics.ts';
 import { decodeMetricsFrame } from '../metrics-frame.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
 import type { Inbound } from './inbound.ts';
 import type { Outbound } from './outbound.ts';
+
+export interface GatewayMetricsOptions {
+  readonly inbound: Inbound;
+  readonly outbound: Outbound;
+  readonly ports: GatewayPorts;
+  readonly clock: Clock;
+  readonly resourceUse: () => ResourceUse;
+}
 
 /** The metrics of an instance: what its task counts, what its gateway moves, and the process. */
 export class GatewayMetrics {
@@ -13,11 +21,11 @@ export class GatewayMetrics {
   readonly #outbound: Outbound;
   readonly #ports: GatewayPorts;
 
-  constructor(inbound: Inbound, outbound: Outbound, ports: GatewayPorts, clock: Clock) {
+  constructor({ inbound, outbound, ports, clock, resourceUse }: GatewayMetricsOptions) {
     this.#inbound = inbound;
     this.#outbound = outbound;
     this.#ports = ports;
-    registerProcessMetrics(this.#registry, clock);
+    registerProcessMetrics(this.#registry, clock, resourceUse);
   }
 
   /** Takes over what the task has reported. */

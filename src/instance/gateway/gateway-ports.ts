@@ -1,5 +1,5 @@
 import { closeRingReader, createRingMemory, RingReader, RingWriter } from '../../ring/byte-ring.ts';
-import { Doorbell } from '../../ring/doorbell.ts';
+import type { Doorbell, Doorbells } from '../../ring/doorbell.ts';
 import type { Settings } from '../../model/settings.ts';
 import { createTaskStatusMemory, TaskStatusReader } from '../task-status.ts';
 import type { SharedMemory } from '../thread-channel.ts';
@@ -17,11 +17,13 @@ export class GatewayPorts {
   readonly dataIn: RingWriter;
   readonly dataOut: RingReader;
   readonly metricsOut: RingReader;
+  readonly #taskBell: Doorbell;
 
-  constructor(settings: Settings) {
+  constructor(settings: Settings, doorbells: Doorbells) {
     const ringBytes = settings.get('heron.instance.queue.bytes');
-    const taskBell = new Doorbell();
-    this.bell = new Doorbell();
+    const taskBell = doorbells();
+    this.#taskBell = taskBell;
+    this.bell = doorbells();
     this.memory = {
       dataIn: createRingMemory(ringBytes),
       dataOut: createRingMemory(ringBytes),
@@ -38,6 +40,6 @@ export class GatewayPorts {
 
   /** Wakes a task that waits inside `emit`: nothing will drain its ring any more. */
   closeOutput(): void {
-    closeRingReader(this.memory.dataOut, new Doorbell(this.memory.taskBell));
+    closeRingReader(this.memory.dataOut, this.#taskBell);
   }
 }

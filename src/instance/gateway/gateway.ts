@@ -1,17 +1,16 @@
 import { unreachable } from '../../base/assert.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Timer } from '../../base/clock.ts';
 import { type ErrorEnvelope, messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
-import type { Random } from '../../base/random.ts';
 import { BYTES_PER_MB } from '../../base/units.ts';
 import type { MetricsPublisher } from '../../metrics-publisher/metrics-publisher.ts';
 import { createProcessPublisher } from '../../metrics-publisher/process-publisher.ts';
 import type { LogicalTopology } from '../../model/logical-topology.ts';
 import type { PhysicalPlan } from '../../model/physical-plan.ts';
 import { Settings } from '../../model/settings.ts';
-import type { Network } from '../../net/network.ts';
 import { type BlockedTask, BlockedTaskWatch } from './blocked-task-watch.ts';
 import { describeBlockedTask } from './blocked-task-report.ts';
+import type { GatewayEnvironment } from './gateway-environment.ts';
 import { GatewayMetrics } from './gateway-metrics.ts';
 import { GatewayPorts } from './gateway-ports.ts';
 import { Inbound } from './inbound.ts';
@@ -32,15 +31,12 @@ const GRACE_PART = 0.8;
 export interface GatewayOptions {
   readonly start: GatewayStart;
   readonly topology: LogicalTopology;
-  readonly network: Network;
-  readonly clock: Clock;
-  readonly random: Random;
+  readonly environment: Pick<
+    GatewayEnvironment,
+    'clock' | 'random' | 'network' | 'doorbells' | 'resourceUse' | 'taskStack' | 'kill'
+  >;
   readonly logger: Logger;
   readonly send: (message: ToTask) => void;
-  /** The stack of the task's thread, or undefined while it is inside a native call. */
-  readonly taskStack: () => Promise<string | undefined>;
-  /** Ends the whole process at once, whatever the task's thread is doing. */
-  readonly kill: () => void;
 }
 
 /**
@@ -61,11 +57,12 @@ export class Gateway {
   #deadline: Timer | undefined;
 
   constructor(options: GatewayOptions) {
-    const { start, topology, clock, network, random, logger, send } = options;
+    const { start, topology, environment, logger, send } = options;
+    const { clock, network, random, doorbells } = environment;
     const { identity, token } = start;
     const component = topology.components.find(({ name }) => name === identity.component);
     const settings = new Settings(topology.config, component?.config ?? new Map());
-    const ports = new GatewayPorts(settings);
+    const ports = new GatewayPorts(settings, doorbells);
     this.#options = options;
     this.#settings = settings;
     this.#ports = ports;
@@ -79,7 +76,13 @@ export class Gateway {
       onGrant: (bytes) => this.#outbound.grant(bytes),
     });
     this.#link = this.#createLink();
-    this.#metrics = new GatewayMetrics(this.#inbound, this.#outbound, ports, clock);
+    this.#metrics = new GatewayMetrics({
+      inbound: this.#inbound,
+      outbound: this.#outbound,
+      ports,
+      clock,
+      resourceUse: () => environment.resourceUse(),
+    });
     this.#publisher = createProcessPublisher({
       network,
       clock,
@@ -104,6 +107,11 @@ export class Gateway {
       ping: (number) => send({ kind: 'ping', number }),
       onBlocked: (blocked) => void this.#reportBlocked(blocked),
     });
+  }
+
+  /** Bytes from the stream manager that wait outside of the task's ring. */
+  get waitingBytes(): number {
+    return this.#inbound.waitingBytes;
   }
 
   /** Gives the task its topology, and begins to connect. */
@@ -136,7 +144,7 @@ export class Gateway {
         this.#handleFailed(message.error);
         return;
       case 'stopped':
-        this.#drain(this.#options.clock.now() + DRAIN_MS_MAX);
+        this.#drain(this.#options.environment.clock.now() + DRAIN_MS_MAX);
         return;
       case 'stop':
         this.stop();
@@ -153,7 +161,8 @@ export class Gateway {
   stop(): void {
     if (this.#phase !== 'running') return;
     this.#phase = 'stopping';
-    const { clock, send } = this.#options;
+    const { environment, send } = this.#options;
+    const { clock } = environment;
     send({ kind: 'stop' });
     this.#watch.ping();
     // A task that waits inside `emit` cannot hear of it before the ring is closed under it.
@@ -163,7 +172,8 @@ export class Gateway {
   }
 
   #createLink(): StreamManagerLink {
-    const { start, network, clock, random, logger } = this.#options;
+    const { start, environment, logger } = this.#options;
+    const { network, clock, random } = environment;
     const { identity, token } = start;
     const settings = this.#settings;
     return new StreamManagerLink({
@@ -212,7 +222,7 @@ export class Gateway {
   /** The task is done: closes as soon as what it wrote is out. */
   #drain(deadlineMs: number): void {
     if (this.#phase === 'closed') return;
-    const { clock } = this.#options;
+    const { clock } = this.#options.environment;
     this.#phase = 'stopping';
     this.#outbound.pump();
     if (this.#outbound.isDrained || clock.now() >= deadlineMs) this.#close();
@@ -229,7 +239,8 @@ export class Gateway {
     this.#publisher.close();
     this.#link.close();
     this.#ports.bell.ring(); // Ends the pump.
-    const { clock, send } = this.#options;
+    const { environment, send } = this.#options;
+    const { clock } = environment;
     // What was sent last is written at the end of this turn; the process may end by `done`.
     clock.soon(() => send({ kind: 'done' }));
   }
@@ -237,13 +248,15 @@ export class Gateway {
   async #giveUp(graceMs: number): Promise<void> {
     await this.#reportBlocked({ ...this.#watch.state, blockedMs: graceMs });
     // It may have come to its end after all, while it was looked at.
-    if (this.#phase !== 'closed') this.#options.kill();
+    if (this.#phase !== 'closed') this.#options.environment.kill();
   }
 
   async #reportBlocked(blocked: BlockedTask): Promise<void> {
-    const { start, logger, taskStack } = this.#options;
+    const { start, logger, environment } = this.#options;
     try {
-      const report = await describeBlockedTask(start.identity, blocked, taskStack);
+      const report = await describeBlockedTask(start.identity, blocked, () =>
+        environment.taskStack(),
+      );
       logger.error(report);
       this.#publisher.addException(report);
       this.#publisher.publish();

@@ -53,6 +53,11 @@ export class Inbound {
     this.#options = options;
   }
 
+  /** Bytes of the sets that have found no room in the ring yet (V1). */
+  get waitingBytes(): number {
+    return this.#waiting.reduce((sum, set) => sum + set.length, 0);
+  }
+
   /** Sets and their bytes since the last call. */
   takeCounts(): { readonly setsReceived: number; readonly bytesReceived: number } {
     const counts = { setsReceived: this.#setsReceived, bytesReceived: this.#bytesReceived };

@@ -1,11 +1,16 @@
-import { environmentError } from '../../base/errors.ts';
+import { type EngineError, environmentError } from '../../base/errors.ts';
 import type { RingWriter } from '../../ring/byte-ring.ts';
 import type { TaskStatusWriter } from '../task-status.ts';
 
 /** How `emit` waits for room in a full ring (ruling R5). The simulator has one of its own. */
 export interface RoomWait {
-  /** Returns when there may be room for `bytes`; callers try again. */
-  wait(bytes: number): void;
+  /**
+   * Returns true when there may be room for `bytes`: callers try again. Returns false, at once,
+   * where the thread cannot be blocked: callers keep what they have and go on.
+   *
+   * @throws EngineError CONNECTION_CLOSED when the gateway is gone: nothing will ever drain.
+   */
+  wait(bytes: number): boolean;
 }
 
 /**
@@ -24,17 +29,20 @@ export class BlockingRoomWait implements RoomWait {
     this.#status = status;
   }
 
-  /** @throws EngineError CONNECTION_CLOSED when the gateway is gone: nothing will ever drain. */
-  wait(bytes: number): void {
+  wait(bytes: number): true {
     const before = this.#status.awaitRoom();
     try {
       while (!this.#ring.waitForRoomBlocking(bytes, WAIT_MS_MAX)) {
-        if (this.#ring.isReaderClosed) {
-          throw environmentError('CONNECTION_CLOSED', 'the instance is stopping: nothing is sent');
-        }
+        if (this.#ring.isReaderClosed) throw nothingIsSent();
       }
+      return true;
     } finally {
       this.#status.restore(before);
     }
   }
+}
+
+/** Nobody will take anything out of the ring any more. */
+export function nothingIsSent(): EngineError {
+  return environmentError('CONNECTION_CLOSED', 'the instance is stopping: nothing is sent');
 }

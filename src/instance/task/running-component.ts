@@ -22,7 +22,7 @@ import { EndTracker } from './end-tracker.ts';
 import { ErrorReports } from './error-reports.ts';
 import { GroupingFields } from './grouping-fields.ts';
 import { MetricsReporter } from './metrics-reporter.ts';
-import { BlockingRoomWait } from './room-wait.ts';
+import { nothingIsSent, type RoomWait } from './room-wait.ts';
 import { SpoutRunner } from './spout-runner.ts';
 import { TaskCollector } from './task-collector.ts';
 import { TaskCounters } from './task-counters.ts';
@@ -38,6 +38,7 @@ export interface RunningComponentOptions {
   readonly send: (message: ToGateway) => void;
   readonly built: BuiltTopology;
   readonly ports: TaskPorts;
+  readonly roomWait: RoomWait;
   readonly plan: PlanIndex;
 }
 
@@ -87,7 +88,7 @@ export class RunningComponent {
       task: identity.task,
       headers: declared.outputs.map(({ stream }) => headers.of(declared.name, stream)),
       tupleBytesMax: this.#settings.get('heron.instance.set.data.tuple.size.bytes'),
-      roomWait: new BlockingRoomWait(ports.dataOut, ports.status),
+      roomWait: options.roomWait,
       clock,
       sendLargeSet: (bytes) => options.send({ kind: 'large-set', bytes }),
     });
@@ -106,6 +107,11 @@ export class RunningComponent {
 
   get #plan(): PlanIndex {
     return this.#contextSource.plan;
+  }
+
+  /** Bytes that the component has emitted and that wait outside of the ring. */
+  get keptBytes(): number {
+    return this.#output.keptBytes;
   }
 
   /** Constructs the component and calls its first method. */
@@ -156,6 +162,7 @@ export class RunningComponent {
       await this.#runner?.close();
     } finally {
       this.#output.flush();
+      await this.#output.written();
       this.#metrics.close();
     }
   }
@@ -166,6 +173,7 @@ export class RunningComponent {
     if (outcome === 'ended') {
       this.#output.end();
       this.#collector.end();
+      if (!(await this.#output.written())) throw nothingIsSent();
     } else this.#output.flush();
     this.#metrics.report();
     return outcome;

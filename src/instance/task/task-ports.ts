@@ -1,5 +1,5 @@
 import { RingReader, RingWriter } from '../../ring/byte-ring.ts';
-import { Doorbell } from '../../ring/doorbell.ts';
+import type { Doorbell, Doorbells } from '../../ring/doorbell.ts';
 import { TaskStatusWriter } from '../task-status.ts';
 import type { SharedMemory } from '../thread-channel.ts';
 import { LargeSets } from './large-sets.ts';
@@ -13,9 +13,9 @@ export class TaskPorts {
   readonly dataOut: RingWriter;
   readonly metricsOut: RingWriter;
 
-  constructor(memory: SharedMemory) {
-    const gatewayBell = new Doorbell(memory.gatewayBell);
-    this.bell = new Doorbell(memory.taskBell);
+  constructor(memory: SharedMemory, doorbells: Doorbells) {
+    const gatewayBell = doorbells(memory.gatewayBell);
+    this.bell = doorbells(memory.taskBell);
     this.status = new TaskStatusWriter(memory.status);
     this.dataIn = new RingReader(memory.dataIn, gatewayBell);
     this.dataOut = new RingWriter(memory.dataOut, this.bell, gatewayBell);

@@ -6,9 +6,11 @@ import type { Logger } from '../../base/logger.ts';
 import { differences } from '../../model/compare-topologies.ts';
 import type { LogicalTopology } from '../../model/logical-topology.ts';
 import { PlanIndex } from '../../model/plan-index.ts';
+import type { Doorbells } from '../../ring/doorbell.ts';
 import type { InstanceIdentity } from '../instance-identity.ts';
 import type { SharedMemory, ToGateway, ToTask } from '../thread-channel.ts';
 import { advance, isActive, type TaskEvent, type TaskPhase, type TaskStep } from './task-phase.ts';
+import type { RoomWait } from './room-wait.ts';
 import { RunningComponent } from './running-component.ts';
 import { TaskPorts } from './task-ports.ts';
 
@@ -16,6 +18,8 @@ export interface TaskOptions {
   readonly identity: InstanceIdentity;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly doorbells: Doorbells;
+  readonly roomWait: (ports: TaskPorts) => RoomWait;
   readonly send: (message: ToGateway) => void;
   /** Imports the module of the topology's archive and builds what it describes. */
   readonly load: (topology: LogicalTopology) => Promise<BuiltTopology>;
@@ -40,6 +44,16 @@ export class Task {
 
   constructor(options: TaskOptions) {
     this.#options = options;
+  }
+
+  /** Where it is in its life. */
+  get at(): TaskPhase['at'] {
+    return this.#phase.at;
+  }
+
+  /** Bytes that the component has emitted and that wait outside of the ring. */
+  get keptBytes(): number {
+    return this.#component?.keptBytes ?? 0;
   }
 
   handle(message: ToTask): void {
@@ -75,7 +89,7 @@ export class Task {
   }
 
   #begin(topology: LogicalTopology, memory: SharedMemory): void {
-    this.#ports = new TaskPorts(memory);
+    this.#ports = new TaskPorts(memory, this.#options.doorbells);
     this.#built = this.#load(topology);
     this.#built.then(
       () => this.#options.send({ kind: 'loaded' }),
@@ -132,16 +146,18 @@ export class Task {
   }
 
   async #open(): Promise<void> {
-    const { identity, clock, logger, send } = this.#options;
+    const { identity, clock, logger, send, roomWait } = this.#options;
     const built = await assertDefined(this.#built, 'a plan comes after the definition');
     if (this.#phase.at !== 'opening') return;
+    const ports = assertDefined(this.#ports, 'a plan comes after the definition');
     const component = new RunningComponent({
       identity,
       clock,
       logger,
       send,
       built,
-      ports: assertDefined(this.#ports, 'a plan comes after the definition'),
+      ports,
+      roomWait: roomWait(ports),
       plan: new PlanIndex(this.#phase.plan),
     });
     this.#component = component;

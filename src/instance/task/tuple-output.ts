@@ -7,6 +7,7 @@ import { copyOf } from '../../wire/frame.ts';
 import type { StreamHeader } from '../../wire/stream-header.ts';
 import { TupleSetWriter, tupleSetOverhead } from '../../wire/tuple-set-writer.ts';
 import { END_OF_INPUT_MARKER, LARGE_SET_MARKER } from '../ring-markers.ts';
+import { KeptFrames } from './kept-frames.ts';
 import type { RoomWait } from './room-wait.ts';
 
 /**
@@ -40,20 +41,27 @@ export interface TupleOutputOptions {
  * O3. A tuple beyond the limit is refused; one that is larger than a frame of the ring travels by
  *     message, with a marker frame in its place (ruling R15).
  * O4. When the ring is full `emit` waits: that is back pressure (ruling R5).
+ * O5. On a thread that cannot wait, `emit` keeps what finds no room, and there is none (`hasRoom`)
+ *     until all of it has moved into the ring. The frames are the same ones, in the same order.
  */
 export class TupleOutput {
   /** Tuples emitted so far. */
   emitted = 0;
   readonly #options: TupleOutputOptions;
   readonly #writer = new TupleSetWriter();
+  readonly #kept: KeptFrames;
   readonly #setBytes: number;
   readonly #twoSetsBytes: number;
   #openStream = -1;
+  /** The open set lies in the spare memory, as there was no room in the ring (O5). */
+  #isOpenInSpare = false;
+  #spare: Buffer | undefined;
   #unattended = true;
   #flushAsked = false;
 
   constructor(options: TupleOutputOptions) {
     this.#options = options;
+    this.#kept = new KeptFrames(options.ring);
     const { payloadBytesMax } = options.ring;
     this.#setBytes = Math.min(SET_BYTES_MAX, payloadBytesMax);
     this.#twoSetsBytes = Math.min(2 * SET_BYTES_MAX, payloadBytesMax);
@@ -72,6 +80,7 @@ export class TupleOutput {
    */
   get hasRoom(): boolean {
     const { ring } = this.#options;
+    if (this.#isOpenInSpare || !this.#kept.isEmpty) return false;
     if (this.#openStream === -1) return ring.hasRoom(this.#setBytes);
     return this.#writer.tupleBytes < this.#setBytes / 2 || ring.hasRoom(this.#twoSetsBytes);
   }
@@ -82,7 +91,22 @@ export class TupleOutput {
    */
   waitForRoom(): Promise<boolean> {
     this.flush();
-    return this.#options.ring.waitForRoom(this.#setBytes);
+    const { ring } = this.#options;
+    if (this.#kept.isEmpty) return ring.waitForRoom(this.#setBytes);
+    return this.written().then((isWritten) => isWritten && ring.waitForRoom(this.#setBytes));
+  }
+
+  /**
+   * Resolves to true when all that has been flushed is in the ring, to false when nobody will make
+   * room for it any more (O5).
+   */
+  written(): Promise<boolean> {
+    return this.#kept.moved();
+  }
+
+  /** Bytes that wait outside of the ring (O5). */
+  get keptBytes(): number {
+    return this.#kept.bytes;
   }
 
   /** @throws EngineError VALUE_NOT_SERIALIZABLE, TUPLE_TOO_LARGE (O2). */
@@ -99,9 +123,12 @@ export class TupleOutput {
     this.#openStream = -1;
     const { ring } = this.#options;
     const writer = this.#writer;
+    const spare = this.#isOpenInSpare ? this.#spare : undefined;
+    this.#isOpenInSpare = false;
     if (writer.tupleCount === 0) return;
     writer.finish();
-    ring.commit(writer.start, writer.end);
+    if (spare === undefined) ring.commit(writer.start, writer.end);
+    else this.#kept.addSet(spare.subarray(writer.start, writer.end));
   }
 
   /** Flushes once the events at hand have been handled. */
@@ -127,22 +154,38 @@ export class TupleOutput {
     // A tuple beyond the limit must not fit: the cold path then refuses it (O3).
     const bytes = Math.min(this.#setBytes, tupleBytesMax + tupleSetOverhead(header));
     const start = this.#reserve(bytes);
-    this.#writer.begin(ring.bytes, start, start + bytes, header, task);
+    this.#isOpenInSpare = start === NO_ROOM;
+    if (this.#isOpenInSpare) this.#openInSpare(bytes, header);
+    else this.#writer.begin(ring.bytes, start, start + bytes, header, task);
     this.#openStream = stream;
   }
 
+  #openInSpare(bytes: number, header: StreamHeader): void {
+    this.#spare ??= Buffer.allocUnsafeSlow(this.#setBytes);
+    this.#writer.begin(this.#spare, 0, bytes, header, this.#options.task);
+  }
+
+  /** NO_ROOM when what needs the bytes is to be kept (O5). */
   #reserve(bytes: number): number {
-    const { ring, roomWait } = this.#options;
-    for (;;) {
-      const start = ring.reserve(bytes);
+    const { ring } = this.#options;
+    do {
+      const start = this.#kept.isEmpty || this.#kept.move() ? ring.reserve(bytes) : NO_ROOM;
       if (start !== NO_ROOM) return start;
-      roomWait.wait(bytes);
-    }
+    } while (this.#waitForRoom(bytes));
+    return NO_ROOM;
   }
 
   #writeMarker(kind: number): void {
-    const { ring, roomWait } = this.#options;
-    while (!ring.writeMarker(kind)) roomWait.wait(0);
+    const { ring } = this.#options;
+    do {
+      if ((this.#kept.isEmpty || this.#kept.move()) && ring.writeMarker(kind)) return;
+    } while (this.#waitForRoom(0));
+    this.#kept.addMarker(kind);
+  }
+
+  #waitForRoom(bytes: number): boolean {
+    const first = this.#kept.isEmpty ? bytes : this.#kept.firstBytes;
+    return this.#options.roomWait.wait(first);
   }
 
   /** The tuple did not fit into what was left of the open set; the cold path of `emit`. */
@@ -154,6 +197,7 @@ export class TupleOutput {
     const set = this.#encodeAlone(stream, values);
     // The reserved frame is given up: the next reservation takes its place.
     this.#openStream = -1;
+    this.#isOpenInSpare = false;
     const { ring, sendLargeSet } = this.#options;
     if (set.length > ring.payloadBytesMax) {
       // Memory of its own: a message clones all of the region that a view lies in.
@@ -162,6 +206,10 @@ export class TupleOutput {
       return;
     }
     const start = this.#reserve(set.length);
+    if (start === NO_ROOM) {
+      this.#kept.addSet(set);
+      return;
+    }
     ring.bytes.set(set, start);
     ring.commit(start, start + set.length);
   }

@@ -15,6 +15,8 @@ export interface ContainerSetup {
   readonly archives: Pick<Uploader, 'fetch'>;
 }
 
+export type SetUpContainer = (setup: ContainerSetup) => Promise<void>;
+
 /** Written last: a folder with this file in it is complete. */
 const READY = '.ready';
 

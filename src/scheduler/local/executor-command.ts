@@ -1,7 +1,8 @@
 import { entryFile, nodeArguments } from '../../base/entry.ts';
 import { assertDefined } from '../../base/assert.ts';
 import type { ContainerId } from '../../base/ids.ts';
-import type { Command } from '../../supervision/start-process.ts';
+import type { ProcessEnvironment } from '../../process-start/process-environment.ts';
+import type { Command } from '../../supervision/process-table.ts';
 import { topologyMark } from '../../supervision/topology-processes.ts';
 import type { SchedulerArguments } from './scheduler-arguments.ts';
 import {
@@ -18,11 +19,12 @@ export function executorCommand(
   args: SchedulerArguments,
   container: ContainerId,
   token: string,
+  environment: Pick<ProcessEnvironment, 'executable' | 'variables'>,
 ): Command {
   const folder = containerFolder(workingFolderAt(args.workingRoot), container);
   return {
     name: executorName(container),
-    executable: process.execPath,
+    executable: environment.executable,
     arguments: [
       ...nodeArguments(),
       entryFile('executor/main'),
@@ -41,7 +43,7 @@ export function executorCommand(
     environment: {
       // A cache that is set outside wins: it may be warm already.
       NODE_COMPILE_CACHE: compileCacheFolder(args.dataRoot),
-      ...process.env,
+      ...environment.variables,
       ...topologyMark(args.topologyId),
       HERON_TOKEN: token,
     },

@@ -1,15 +1,16 @@
 import type { Clock } from '../../base/clock.ts';
 import type { ContainerId } from '../../base/ids.ts';
+import type { Files } from '../../base/files.ts';
 import type { Logger } from '../../base/logger.ts';
-import { isAlive } from '../../base/process-identity.ts';
 import type { Random } from '../../base/random.ts';
 import type { ProcessReport } from '../../model/container-report.ts';
 import type { Settings } from '../../model/settings.ts';
+import { adoptProcess } from '../../supervision/adopt-process.ts';
 import { readPidFile } from '../../supervision/pid-file.ts';
 import type { ProcessHandle } from '../../supervision/process-handle.ts';
+import type { Command, ProcessTable } from '../../supervision/process-table.ts';
 import { restartPolicyOf } from '../../supervision/restart-policy.ts';
 import { executorLimitMs } from '../../supervision/shutdown-limits.ts';
-import { adoptProcess, type Command, startDetached } from '../../supervision/start-process.ts';
 import { SupervisedProcess } from '../../supervision/supervised-process.ts';
 import { containerFolder, executorOutput, type WorkingFolder } from './working-folder.ts';
 
@@ -22,6 +23,8 @@ export interface ExecutorSupervisorOptions {
   readonly folder: WorkingFolder;
   readonly settings: Settings;
   readonly commandOf: (container: ContainerId) => Command;
+  readonly files: Files;
+  readonly processes: ProcessTable;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -42,7 +45,8 @@ export class ExecutorSupervisor {
 
   /** Adopts the container's executor when it lives, else starts one. */
   add(container: ContainerId): void {
-    const { folder, settings, commandOf, clock, random, logger, onChange } = this.#options;
+    const { folder, settings, commandOf, processes, clock, random, logger, onChange } =
+      this.#options;
     const command = commandOf(container);
     const supervised = new SupervisedProcess({
       name: command.name,
@@ -55,7 +59,10 @@ export class ExecutorSupervisor {
     });
     this.#processes.push(supervised);
     const output = executorOutput(containerFolder(folder, container), container);
-    supervised.start(() => startDetached(command, output), this.#adopt(command.name, output));
+    supervised.start(
+      () => processes.startDetached(command, output),
+      this.#adopt(command.name, output),
+    );
   }
 
   /** Resolves when no executor is left. Nothing is started afterwards. */
@@ -64,10 +71,11 @@ export class ExecutorSupervisor {
   }
 
   #adopt(name: string, outputFile: string): ProcessHandle | undefined {
-    const { clock, folder, logger } = this.#options;
-    const identity = readPidFile(folder.root, name);
-    if (identity === undefined || !isAlive(identity)) return undefined;
+    const { files, processes, folder, logger } = this.#options;
+    const pidFolder = folder.root;
+    const identity = readPidFile(files, pidFolder, name);
+    if (identity === undefined || !processes.isAlive(identity)) return undefined;
     logger.info('executor adopted', { child: name, pid: identity.pid });
-    return adoptProcess({ name, pidFolder: folder.root, identity }, { outputFile, clock });
+    return adoptProcess({ name, pidFolder, identity, outputFile }, this.#options);
   }
 }

@@ -1,6 +1,9 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { environmentError, messageOf } from '../../base/errors.ts';
+import type { Files } from '../../base/files.ts';
 import { topologyId, topologyName } from '../../base/ids.ts';
+import { makeFolder } from '../../base/make-folder.ts';
+import { unless } from '../../base/system-codes.ts';
+import { type WritingProcess, writeJson } from './write-json.ts';
 import type { KillOptions, LaunchRequest } from '../scheduler.ts';
 import type { WorkingFolder } from './working-folder.ts';
 
@@ -18,16 +21,20 @@ export interface LaunchRecord extends LaunchRequest {
 }
 
 export async function writeLaunchRecord(
+  writer: WritingProcess,
   folder: WorkingFolder,
   record: LaunchRecord,
 ): Promise<void> {
-  await mkdir(folder.root, { recursive: true, mode: 0o700 });
-  await writeWhole(folder.launchFile, record);
+  await makeFolder(writer.files, folder.root);
+  await writeJson(writer, folder.launchFile, record);
 }
 
 /** Undefined when nothing was launched here. */
-export async function readLaunchRecord(folder: WorkingFolder): Promise<LaunchRecord | undefined> {
-  const record = await readJson(folder.launchFile);
+export async function readLaunchRecord(
+  files: Files,
+  folder: WorkingFolder,
+): Promise<LaunchRecord | undefined> {
+  const record = await readJson(files, folder.launchFile);
   if (record === undefined) return undefined;
   const text = (key: keyof LaunchRecord): string => {
     const value = record[key];
@@ -53,35 +60,35 @@ export async function readLaunchRecord(folder: WorkingFolder): Promise<LaunchRec
 
 /** Asks for the end. From now on nobody starts a scheduler for this topology again. */
 export async function writeKillRequest(
+  writer: WritingProcess,
   folder: WorkingFolder,
   { keepLogs = false }: KillOptions,
 ): Promise<void> {
-  await writeWhole(folder.killFile, { keepLogs });
+  await writeJson(writer, folder.killFile, { keepLogs });
 }
 
 /** Undefined while nobody has asked for the end. */
-export async function readKillRequest(folder: WorkingFolder): Promise<KillOptions | undefined> {
-  const request = await readJson(folder.killFile);
+export async function readKillRequest(
+  files: Files,
+  folder: WorkingFolder,
+): Promise<KillOptions | undefined> {
+  const request = await readJson(files, folder.killFile);
   return request === undefined ? undefined : { keepLogs: request['keepLogs'] === true };
 }
 
-async function writeWhole(file: string, value: object): Promise<void> {
-  const temporary = `${file}.${process.pid}.new`;
-  await writeFile(temporary, `${JSON.stringify(value)}\n`, { mode: 0o600 });
-  await rename(temporary, file);
-}
-
-async function readJson(file: string): Promise<Readonly<Record<string, unknown>> | undefined> {
-  let text: string;
+async function readJson(
+  files: Files,
+  file: string,
+): Promise<Readonly<Record<string, unknown>> | undefined> {
+  let bytes: Uint8Array | undefined;
   try {
-    text = await readFile(file, 'utf8');
+    bytes = await unless(['ENOENT', 'ENOTDIR'], files.read(file), undefined);
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw environmentError('FILE_FAILED', `cannot read ${file}: ${messageOf(cause)}`, { cause });
   }
+  if (bytes === undefined) return undefined;
   try {
-    return JSON.parse(text) as Readonly<Record<string, unknown>>;
+    return JSON.parse(Buffer.from(bytes).toString()) as Readonly<Record<string, unknown>>;
   } catch (cause) {
     throw environmentError('STATE_CORRUPTED', `${file} is not JSON`, { cause });
   }

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { type Clock, delay } from '../../base/clock.ts';
 import { environmentError, hasCode, userError } from '../../base/errors.ts';
+import type { Files } from '../../base/files.ts';
 import type { ContainerId, TopologyId } from '../../base/ids.ts';
 import type { Logger } from '../../base/logger.ts';
-import { isAlive } from '../../base/process-identity.ts';
 import { parseCompletion } from '../../model/completion.ts';
 import type { LogicalTopology } from '../../model/logical-topology.ts';
 import { Settings } from '../../model/settings.ts';
@@ -32,9 +32,11 @@ import {
 import { removeExpired } from './retention.ts';
 import {
   executorRecords,
+  liveProcess,
   liveScheduler,
   readExecutors,
   schedulerFailed,
+  type SchedulerParent,
   startSchedulerProcess,
 } from './scheduler-process.ts';
 import { clearRemains, teardown } from './teardown.ts';
@@ -46,13 +48,14 @@ import {
   workingFolderOf,
 } from './working-folder.ts';
 
-export interface LocalSchedulerOptions {
+export interface LocalSchedulerOptions extends SchedulerParent {
   readonly dataRoot: string;
   readonly stateRoot: string;
   /** The addresses that containers get in turn. */
   readonly hosts: readonly string[];
   readonly stateManager: StateManager;
   readonly archivesOf: (target: SchedulerTarget) => Pick<Uploader, 'remove'>;
+  readonly files: Files;
   readonly clock: Clock;
   readonly logger: Logger;
   /** The arguments of Node before the scheduler's flags; the real entry unless set. */
@@ -81,18 +84,18 @@ export class LocalScheduler implements Scheduler {
     const { dataRoot, stateRoot, hosts } = this.#options;
     const folder = workingFolderOf(dataRoot, request);
     const record: LaunchRecord = { ...request, dataRoot, stateRoot, hosts };
-    const earlier = await unlessCorrupted(() => readLaunchRecord(folder));
+    const earlier = await unlessCorrupted(() => readLaunchRecord(this.#options.files, folder));
     if (earlier?.topologyId !== request.topologyId) await this.#clearFolder(folder, earlier);
-    await writeLaunchRecord(folder, record);
+    await writeLaunchRecord(this.#options, folder, record);
     await this.#startScheduler(folder, record);
     await this.#removeExpired(request);
   }
 
   async kill(target: SchedulerTarget, options: KillOptions = {}): Promise<void> {
     const folder = workingFolderOf(this.#options.dataRoot, target);
-    const record = await unlessCorrupted(() => readLaunchRecord(folder));
+    const record = await unlessCorrupted(() => readLaunchRecord(this.#options.files, folder));
     const topology = await unlessCorrupted(() => this.#readTopology(target));
-    if (record !== undefined) await writeKillRequest(folder, options);
+    if (record !== undefined) await writeKillRequest(this.#options, folder, options);
     await this.#endScheduler(folder, graceOf(topology));
     // Also after a scheduler that did it all: this is how we know that nothing is left (D2).
     await this.#tearDown(folder, { target, record, topology, keepLogs: options.keepLogs ?? false });
@@ -100,14 +103,15 @@ export class LocalScheduler implements Scheduler {
 
   async repair(target: SchedulerTarget): Promise<RepairOutcome> {
     const folder = workingFolderOf(this.#options.dataRoot, target);
-    const record = await readLaunchRecord(folder);
-    const killRequest = record === undefined ? undefined : await readKillRequest(folder);
+    const { files } = this.#options;
+    const record = await readLaunchRecord(files, folder);
+    const killRequest = record === undefined ? undefined : await readKillRequest(files, folder);
     if (killRequest !== undefined) {
       // Whoever asked may have died before the scheduler, if it still lives, heard of it.
       await this.kill(target, killRequest);
       return 'ended';
     }
-    if (liveScheduler(folder) !== undefined) return 'alive';
+    if (liveScheduler(this.#options, folder) !== undefined) return 'alive';
     if (record === undefined) return 'absent';
     const topology = await this.#readTopology(target);
     if (await this.#hasCompleted(record)) {
@@ -125,9 +129,9 @@ export class LocalScheduler implements Scheduler {
     if (outcome === 'absent' || outcome === 'ended') {
       throw userError('TOPOLOGY_NOT_FOUND', `${target.topologyName} does not run`);
     }
-    const { clock } = this.#options;
-    const { root } = workingFolderOf(this.#options.dataRoot, target);
-    const chosen = executorRecords(root).filter(
+    const { files, dataRoot } = this.#options;
+    const { root } = workingFolderOf(dataRoot, target);
+    const chosen = executorRecords(files, root).filter(
       ({ name }) => container === undefined || name === executorName(container),
     );
     if (chosen.length === 0) {
@@ -137,10 +141,10 @@ export class LocalScheduler implements Scheduler {
     const graceMs = executorLimitMs(graceOf(await this.#readTopology(target)));
     await endProcesses(
       chosen.map(({ identity }) => identity),
-      { clock, graceMs },
+      { ...this.#options, graceMs },
     );
     await this.#waitFor(
-      () => chosen.every(({ name }) => hasLiveProcess(root, name)),
+      () => chosen.every(({ name }) => liveProcess(this.#options, root, name) !== undefined),
       () => `no other executor came up for ${chosen.map(({ name }) => name).join(', ')}`,
     );
   }
@@ -148,16 +152,16 @@ export class LocalScheduler implements Scheduler {
   async describe(target: SchedulerTarget): Promise<SchedulerDescription> {
     const folder = workingFolderOf(this.#options.dataRoot, target);
     return {
-      schedulerPid: liveScheduler(folder)?.pid,
-      executors: await readExecutors(folder),
+      schedulerPid: liveScheduler(this.#options, folder)?.pid,
+      executors: await readExecutors(this.#options.files, folder),
     };
   }
 
   /** Another scheduler may win the race to be started: what counts is that one lives. */
   async #startScheduler(folder: WorkingFolder, record: LaunchRecord): Promise<void> {
-    if (liveScheduler(folder) !== undefined) return;
+    if (liveScheduler(this.#options, folder) !== undefined) return;
     const { schedulerCommand } = this.#options;
-    const handle = startSchedulerProcess(folder, record, schedulerCommand);
+    const handle = startSchedulerProcess(folder, record, this.#options, schedulerCommand);
     let failure: Error | undefined;
     void handle.ended.then((ending) => {
       failure = schedulerFailed(ending);
@@ -165,8 +169,9 @@ export class LocalScheduler implements Scheduler {
     });
     await this.#waitFor(
       async () => {
-        const hasScheduler = liveScheduler(folder) !== undefined;
-        if (failure === undefined) return hasScheduler && (await readExecutors(folder)).length > 0;
+        const hasScheduler = liveScheduler(this.#options, folder) !== undefined;
+        if (failure === undefined)
+          return hasScheduler && (await readExecutors(this.#options.files, folder)).length > 0;
         if (hasScheduler) return true;
         throw failure;
       },
@@ -185,14 +190,13 @@ export class LocalScheduler implements Scheduler {
     const graceMs = graceOf(undefined);
     await this.#endScheduler(folder, graceMs);
     const topologyIds = earlier === undefined ? [] : [earlier.topologyId];
-    await clearRemains({ folder, topologyIds, graceMs, clock: this.#options.clock });
+    await clearRemains({ ...this.#options, folder, topologyIds, graceMs });
   }
 
   async #endScheduler({ root }: WorkingFolder, graceMs: number): Promise<void> {
-    const scheduler = readPidFile(root, SCHEDULER);
+    const scheduler = readPidFile(this.#options.files, root, SCHEDULER);
     if (scheduler === undefined) return;
-    const { clock } = this.#options;
-    await endProcesses([scheduler], { clock, graceMs: schedulerLimitMs(graceMs) });
+    await endProcesses([scheduler], { ...this.#options, graceMs: schedulerLimitMs(graceMs) });
   }
 
   async #tearDown(
@@ -256,11 +260,6 @@ function settingsOf(topology: LogicalTopology | undefined): Settings {
 
 function graceOf(topology: LogicalTopology | undefined): number {
   return settingsOf(topology).get('heron.shutdown.grace.ms');
-}
-
-function hasLiveProcess(folder: string, name: string): boolean {
-  const identity = readPidFile(folder, name);
-  return identity !== undefined && isAlive(identity);
 }
 
 /** What is damaged tells nothing, but must not keep anyone from removing it. */

@@ -1,7 +1,8 @@
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { environmentError, messageOf } from '../../base/errors.ts';
+import type { Files } from '../../base/files.ts';
 import { type ContainerId, containerId, type TopologyId } from '../../base/ids.ts';
+import { systemCodeOf } from '../../base/system-codes.ts';
 import type { SchedulerTarget } from '../scheduler.ts';
 import { CONTAINER_PREFIX, keptLogsFolder, logFolder, workingFolderOf } from './working-folder.ts';
 
@@ -13,27 +14,32 @@ export interface LogFolder {
 
 /** Of a topology that runs here; empty when none does. */
 export async function runningLogFolders(
+  files: Files,
   dataRoot: string,
   target: SchedulerTarget,
 ): Promise<readonly LogFolder[]> {
   const { root } = workingFolderOf(dataRoot, target);
-  return (await containersIn(root)).map(({ container, path }) => ({
+  return (await containersIn(files, root)).map(({ container, path }) => ({
     container,
     path: logFolder(path),
   }));
 }
 
 /** Of a topology that has completed; empty when its logs are gone. */
-export function keptLogFolders(dataRoot: string, id: TopologyId): Promise<readonly LogFolder[]> {
-  return containersIn(keptLogsFolder(dataRoot, id));
+export function keptLogFolders(
+  files: Files,
+  dataRoot: string,
+  id: TopologyId,
+): Promise<readonly LogFolder[]> {
+  return containersIn(files, keptLogsFolder(dataRoot, id));
 }
 
-async function containersIn(folder: string): Promise<readonly LogFolder[]> {
+async function containersIn(files: Files, folder: string): Promise<readonly LogFolder[]> {
   let names: readonly string[];
   try {
-    names = await readdir(folder);
+    names = (await files.list(folder)).map(({ name }) => name);
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    if (systemCodeOf(cause) === 'ENOENT') return [];
     throw environmentError('FILE_FAILED', `cannot read ${folder}: ${messageOf(cause)}`, { cause });
   }
   return names

@@ -1,55 +1,9 @@
 import { runProcess } from '../../base/process-main.ts';
-import { openSurroundings } from '../../process-start/surroundings.ts';
-import { schedulerLimitMs } from '../../supervision/shutdown-limits.ts';
-import { createUploader } from '../../uploader/create.ts';
+import { systemEnvironment } from '../../process-start/system-environment.ts';
+import { systemProcessTable } from '../../supervision/system-process-table.ts';
 import { setUpContainer } from './container-setup.ts';
-import { executorCommand } from './executor-command.ts';
-import { parseSchedulerArguments } from './scheduler-arguments.ts';
-import { TopologySupervisor } from './topology-supervisor.ts';
-import { containerFolder, uploadsFolder, workingFolderAt } from './working-folder.ts';
+import { schedulerMain } from './scheduler-main.ts';
 
-/* The local scheduler's process, one for each topology; the command that submits it starts it. */
-
-/** A scheduler has little to say: a line for every death of an executor. */
-const LOG_BYTES_MAX = 10 * 1024 * 1024;
-const LOG_FILES_MAX = 2;
-
-runProcess({ name: 'heron-scheduler' }, async (context) => {
-  const args = parseSchedulerArguments(process.argv.slice(2));
-  const folder = workingFolderAt(args.workingRoot);
-  const { clock, random, logger, stateManager } = openSurroundings(context, {
-    logFile: folder.schedulerLog,
-    name: 'scheduler',
-    logBytesMax: LOG_BYTES_MAX,
-    logFilesMax: LOG_FILES_MAX,
-    stateRoot: args.stateRoot,
-  });
-  const { topologyName, archive } = args;
-  const archives = createUploader({
-    kind: 'file',
-    folder: uploadsFolder(args.dataRoot, args),
-    random,
-  });
-  const supervisor = new TopologySupervisor({
-    arguments: args,
-    stateManager,
-    archives,
-    setUp: (container) =>
-      setUpContainer({
-        folder: containerFolder(folder, container),
-        topologyName,
-        archive,
-        archives,
-      }),
-    commandOf: (container, token) => executorCommand(args, container, token),
-    clock,
-    random,
-    logger,
-    onEnding: () => context.stop(),
-  });
-  context.onShutdown(() => supervisor.stop());
-  context.onShutdown(() => stateManager.close());
-  const settings = await supervisor.readSettings();
-  context.setGrace(schedulerLimitMs(settings.get('heron.shutdown.grace.ms')));
-  await supervisor.start();
-});
+runProcess({ name: 'heron-scheduler' }, (context) =>
+  schedulerMain(context, systemEnvironment(systemProcessTable), { setUpContainer }),
+);

@@ -1,12 +1,13 @@
-import { cp, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Clock } from '../../base/clock.ts';
 import { environmentError, messageOf } from '../../base/errors.ts';
+import type { Files } from '../../base/files.ts';
 import type { TopologyId, TopologyName } from '../../base/ids.ts';
 import type { Logger } from '../../base/logger.ts';
+import { makeFolder } from '../../base/make-folder.ts';
 import type { ProcessIdentity } from '../../base/process-identity.ts';
+import { systemCodeOf, unless } from '../../base/system-codes.ts';
 import type { StateManager } from '../../state-manager/state-manager.ts';
-import { endProcesses, killProcesses } from '../../supervision/end-processes.ts';
+import { type EndOptions, endProcesses, killProcesses } from '../../supervision/end-processes.ts';
 import { listPidFiles } from '../../supervision/pid-file.ts';
 import { executorLimitMs } from '../../supervision/shutdown-limits.ts';
 import { findTopologyProcesses } from '../../supervision/topology-processes.ts';
@@ -29,12 +30,12 @@ import {
   T3. Resolving means that nothing is left. What cannot be removed is named in the error.
 */
 
-export interface ProcessRemains {
+export interface ProcessRemains extends EndOptions {
   readonly folder: WorkingFolder;
   /** Of the topology at hand, and of a dead one whose remains are in its folder. */
   readonly topologyIds: readonly TopologyId[];
   readonly graceMs: number;
-  readonly clock: Clock;
+  readonly files: Files;
 }
 
 export interface TeardownOptions extends ProcessRemains {
@@ -56,7 +57,7 @@ export async function teardown(options: TeardownOptions): Promise<void> {
   if (options.keepLogs) await keepLogs(options);
   // The folder goes after the archive: it holds the only note of where the archive is.
   if (archive !== undefined) await archives.remove(archive);
-  await removeFolder(folder.root);
+  await removeFolder(options.files, folder.root);
   await removeTopologyNodes(stateManager, topologyName, topologyIds);
   logger.info('the topology is gone', { topology: topologyName });
 }
@@ -64,7 +65,7 @@ export async function teardown(options: TeardownOptions): Promise<void> {
 /** Ends what an earlier topology left in a folder that another one needs, nodes aside. */
 export async function clearRemains(remains: ProcessRemains): Promise<void> {
   await endTopologyProcesses(remains);
-  await removeFolder(remains.folder.root);
+  await removeFolder(remains.files, remains.folder.root);
 }
 
 /** A process may be in the middle of starting another one: look again until nothing is found. */
@@ -72,17 +73,17 @@ const SWEEPS_MAX = 10;
 
 /** Executors end their children in order; what is left then, whoever started it, is killed. */
 async function endTopologyProcesses(remains: ProcessRemains): Promise<void> {
-  const { folder, topologyIds, graceMs, clock } = remains;
+  const { folder, topologyIds, graceMs, files, processes } = remains;
   await endProcesses(
-    executorRecords(folder.root).map(({ identity }) => identity),
-    { clock, graceMs: executorLimitMs(graceMs) },
+    executorRecords(files, folder.root).map(({ identity }) => identity),
+    { ...remains, graceMs: executorLimitMs(graceMs) },
   );
-  const children = await pidFilesOfContainers(folder);
-  let left = await killProcesses(children, clock);
+  const children = await pidFilesOfContainers(files, folder);
+  let left = await killProcesses(children, remains);
   for (let sweep = 0; sweep < SWEEPS_MAX; sweep += 1) {
-    const found = topologyIds.flatMap(findTopologyProcesses);
+    const found = topologyIds.flatMap((id) => findTopologyProcesses(processes, id));
     if (found.length === 0 && left.length === 0) return;
-    left = await killProcesses(found, clock);
+    left = await killProcesses(found, remains);
   }
   const pids = left.map(({ pid }) => pid).join(', ');
   throw environmentError('PROCESS_LOST', `processes that cannot be ended: ${pids}`, {
@@ -91,42 +92,59 @@ async function endTopologyProcesses(remains: ProcessRemains): Promise<void> {
 }
 
 /** Where environments cannot be seen, pid files are all there is to go by. */
-async function pidFilesOfContainers({ root }: WorkingFolder): Promise<readonly ProcessIdentity[]> {
-  return (await namesIn(root))
+async function pidFilesOfContainers(
+  files: Files,
+  { root }: WorkingFolder,
+): Promise<readonly ProcessIdentity[]> {
+  return (await namesIn(files, root))
     .filter(isContainer)
-    .flatMap((name) => listPidFiles(join(root, name)).map(({ identity }) => identity));
+    .flatMap((name) => listPidFiles(files, join(root, name)).map(({ identity }) => identity));
 }
 
-async function keepLogs({ folder, dataRoot, topologyIds }: TeardownOptions): Promise<void> {
+async function keepLogs({ folder, dataRoot, topologyIds, files }: TeardownOptions): Promise<void> {
   const [id] = topologyIds;
   if (id === undefined) return;
   const target = keptLogsFolder(dataRoot, id);
-  for (const name of await namesIn(folder.root)) {
+  for (const name of await namesIn(files, folder.root)) {
     if (!isContainer(name)) continue;
-    await move(logFolder(join(folder.root, name)), join(target, name));
+    await move(files, logFolder(join(folder.root, name)), join(target, name));
   }
-  await move(folder.schedulerLog, join(target, 'scheduler.log'));
-  await move(folder.schedulerOutput, join(target, 'scheduler.out'));
+  await move(files, folder.schedulerLog, join(target, 'scheduler.log'));
+  await move(files, folder.schedulerOutput, join(target, 'scheduler.out'));
 }
 
 /** Moves a file or a folder; one that is not there has been moved already. */
-async function move(from: string, to: string): Promise<void> {
+async function move(files: Files, from: string, to: string): Promise<void> {
   try {
-    await mkdir(dirname(to), { recursive: true, mode: 0o700 });
-    await rename(from, to);
+    await makeFolder(files, dirname(to));
+    await unless(['ENOENT'], renameOrCopy(files, from, to), undefined);
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return;
-    if (code !== 'EXDEV') {
-      throw environmentError('FILE_FAILED', `cannot keep ${from}: ${messageOf(cause)}`, { cause });
-    }
-    await cp(from, to, { recursive: true });
+    throw environmentError('FILE_FAILED', `cannot keep ${from}: ${messageOf(cause)}`, { cause });
   }
 }
 
-async function removeFolder(folder: string): Promise<void> {
+async function renameOrCopy(files: Files, from: string, to: string): Promise<void> {
   try {
-    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+    await files.rename(from, to);
+  } catch (error) {
+    if (systemCodeOf(error) !== 'EXDEV') throw error;
+    await copyTree(files, from, to);
+  }
+}
+
+/** To another disk; repeated, it completes what an interrupted one left. */
+async function copyTree(files: Files, from: string, to: string): Promise<void> {
+  const { isFolder } = await files.facts(from);
+  if (!isFolder) return files.copy(from, to);
+  await makeFolder(files, to);
+  for (const name of await namesIn(files, from)) {
+    await copyTree(files, join(from, name), join(to, name));
+  }
+}
+
+async function removeFolder(files: Files, folder: string): Promise<void> {
+  try {
+    await files.removeTree(folder);
   } catch (cause) {
     throw environmentError('FILE_FAILED', `cannot remove ${folder}: ${messageOf(cause)}`, {
       retryable: true,
@@ -139,9 +157,9 @@ function isContainer(name: string): boolean {
   return name.startsWith(CONTAINER_PREFIX);
 }
 
-async function namesIn(folder: string): Promise<readonly string[]> {
+async function namesIn(files: Files, folder: string): Promise<readonly string[]> {
   try {
-    return await readdir(folder);
+    return (await files.list(folder)).map(({ name }) => name);
   } catch {
     return []; // Gone already.
   }

@@ -1,9 +1,9 @@
-import { rename, rm, writeFile } from 'node:fs/promises';
 import type { Clock } from '../../base/clock.ts';
 import { environmentError, hasCode, messageOf } from '../../base/errors.ts';
+import type { Files } from '../../base/files.ts';
 import { type ContainerId, containerId } from '../../base/ids.ts';
 import type { Logger } from '../../base/logger.ts';
-import { ownIdentity } from '../../base/process-identity.ts';
+import { removeIfThere } from '../../base/optional-files.ts';
 import type { Random } from '../../base/random.ts';
 import { retry } from '../../base/retry.ts';
 import { parseCompletion } from '../../model/completion.ts';
@@ -12,7 +12,7 @@ import { paths } from '../../state-manager/paths.ts';
 import type { StateManager, Watch } from '../../state-manager/state-manager.ts';
 import { removePidFile, writePidFile } from '../../supervision/pid-file.ts';
 import { ReportPublisher } from '../../supervision/report-publisher.ts';
-import type { Command } from '../../supervision/start-process.ts';
+import type { Command, ProcessTable } from '../../supervision/process-table.ts';
 import { SchedulerLocation } from '../../wire/messages.ts';
 import { decodePackingPlan } from '../../wire/packing-plan.ts';
 import { decodeTopology } from '../../wire/topology.ts';
@@ -23,6 +23,7 @@ import { readKillRequest } from './launch-record.ts';
 import type { SchedulerArguments } from './scheduler-arguments.ts';
 import { teardown } from './teardown.ts';
 import { SCHEDULER, type WorkingFolder, workingFolderAt } from './working-folder.ts';
+import { writeJson } from './write-json.ts';
 
 /*
   The scheduler process of one topology: keeps an executor per container alive until the topology is
@@ -41,6 +42,8 @@ export interface TopologySupervisorOptions {
   /** Makes a container's folder ready; once it has, it changes nothing. */
   readonly setUp: (container: ContainerId) => Promise<void>;
   readonly commandOf: (container: ContainerId, token: string) => Command;
+  readonly files: Files;
+  readonly processes: ProcessTable;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -90,7 +93,8 @@ export class TopologySupervisor {
     this.#watch = this.#options.stateManager.watch(paths.completed(topologyName), (bytes) =>
       this.#onCompletion(bytes),
     );
-    if ((await readKillRequest(this.#folder)) !== undefined) return this.#options.onEnding();
+    if ((await readKillRequest(this.#options.files, this.#folder)) !== undefined)
+      return this.#options.onEnding();
     await this.#startExecutors();
   }
 
@@ -102,12 +106,12 @@ export class TopologySupervisor {
     await this.#executors?.stop();
     await this.#reports?.close();
     const ending = await this.#ending();
-    if (ending === undefined) removePidFile(this.#folder.root, SCHEDULER);
+    if (ending === undefined) removePidFile(this.#options.files, this.#folder.root, SCHEDULER);
     else await this.#tearDown(ending);
   }
 
   async #takeOver(): Promise<void> {
-    const { stateManager } = this.#options;
+    const { stateManager, files, processes } = this.#options;
     const { topologyName, workingRoot } = this.#options.arguments;
     const location = SchedulerLocation.create({ topologyName, httpEndpoint: NO_ENDPOINT });
     try {
@@ -120,8 +124,8 @@ export class TopologySupervisor {
       throw environmentError('DUPLICATE_PEER', message, { cause: error });
     }
     this.#isOwner = true;
-    await rm(this.#folder.executorsFile, { force: true }); // The dead scheduler's.
-    writePidFile(workingRoot, { name: SCHEDULER, identity: ownIdentity() });
+    await removeIfThere(files, this.#folder.executorsFile); // The dead scheduler's.
+    writePidFile(files, workingRoot, { name: SCHEDULER, identity: processes.own() });
   }
 
   async #startExecutors(): Promise<void> {
@@ -141,17 +145,11 @@ export class TopologySupervisor {
     this.#executors = executors;
     for (const container of containers) executors.add(container);
     this.#reports = new ReportPublisher({
-      write: () => this.#writeExecutors(executors),
+      write: () => writeJson(this.#options, this.#folder.executorsFile, executors.reports),
       clock,
       logger,
     });
     this.#reports.changed();
-  }
-
-  async #writeExecutors(executors: ExecutorSupervisor): Promise<void> {
-    const { executorsFile } = this.#folder;
-    await writeFile(`${executorsFile}.new`, JSON.stringify(executors.reports), { mode: 0o600 });
-    await rename(`${executorsFile}.new`, executorsFile);
   }
 
   #onCompletion(bytes: Uint8Array | undefined): void {
@@ -170,7 +168,7 @@ export class TopologySupervisor {
   }
 
   async #ending(): Promise<KillOptions | undefined> {
-    const killRequest = await readKillRequest(this.#folder);
+    const killRequest = await readKillRequest(this.#options.files, this.#folder);
     return killRequest ?? (this.#isCompleted ? { keepLogs: true } : undefined);
   }
 

@@ -1,23 +1,5 @@
 import { EngineError, environmentError, messageOf } from '../../base/errors.ts';
-
-/** The operating system's code of a failed file operation, such as `ENOENT`. */
-export function systemCodeOf(error: unknown): string | undefined {
-  return error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
-}
-
-/** Waits for `operation`; an error with one of these system codes becomes `fallback`. */
-export async function unless<T, F>(
-  systemCodes: readonly string[],
-  operation: Promise<T>,
-  fallback: F,
-): Promise<T | F> {
-  try {
-    return await operation;
-  } catch (error) {
-    if (systemCodes.includes(systemCodeOf(error) ?? '')) return fallback;
-    throw error;
-  }
-}
+import { systemCodeOf } from '../../base/system-codes.ts';
 
 /** What a person must change before the folder can be written. */
 const NOT_WRITABLE: ReadonlyMap<string, string> = new Map([

@@ -12,12 +12,9 @@ import { checkNodePath } from '../node-path.ts';
     <root>/.heron-ts/temporary/…     files on their way to their place
 
   Heron's Tracker takes every file in `topologies/` for a topology, therefore the last three lie
-  apart. In their names a node's path is percent-encoded, so that it is one name.
+  apart. In their names a node's path is percent-encoded, so that it is one name. Only the user may
+  look anywhere, as is the default of Files: tokens are here.
 */
-
-/** Only the user may look: tokens are here. */
-export const FOLDER_MODE = 0o700;
-export const FILE_MODE = 0o600;
 
 export class DiskLayout {
   readonly root: string;

@@ -1,9 +1,10 @@
 import { basename, dirname } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { environmentError, messageOf } from '../../base/errors.ts';
+import type { Files } from '../../base/files.ts';
 import { type Epoch, epoch, type TopologyId } from '../../base/ids.ts';
 import type { Logger } from '../../base/logger.ts';
-import { ownIdentity } from '../../base/process-identity.ts';
+import type { ProcessIdentities } from '../../base/process-identities.ts';
 import { type Random, randomHex } from '../../base/random.ts';
 import { encodeEpoch, epochAfter } from '../epoch-counter.ts';
 import { paths } from '../paths.ts';
@@ -24,6 +25,8 @@ export interface FileStateManagerOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  readonly files: Files;
+  readonly processes: ProcessIdentities;
 }
 
 /** What a change makes of a node. */
@@ -47,6 +50,8 @@ export class FileStateManager implements StateManager {
   readonly #layout: DiskLayout;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #files: Files;
+  readonly #processes: ProcessIdentities;
   readonly #temporary: TemporaryFiles;
   readonly #store: NodeStore;
   readonly #locks: NodeLocks;
@@ -59,23 +64,24 @@ export class FileStateManager implements StateManager {
   #sweep: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor({ root, clock, random, logger }: FileStateManagerOptions) {
+  constructor({ root, clock, random, logger, files, processes }: FileStateManagerOptions) {
     this.#layout = new DiskLayout(root);
     this.#clock = clock;
     this.#logger = logger;
-    this.#record = encodeHolder({ process: ownIdentity(), manager: randomHex(random, 8) });
-    this.#temporary = new TemporaryFiles(this.#layout.temporaryFolder, random);
-    this.#store = new NodeStore(this.#layout, this.#temporary);
-    this.#locks = new NodeLocks(this.#layout, this.#temporary, {
-      clock,
-      random,
-      record: this.#record,
-    });
+    this.#files = files;
+    this.#processes = processes;
+    this.#record = encodeHolder({ process: processes.own(), manager: randomHex(random, 8) });
+    const ports = { files, processes, clock, random };
+    this.#temporary = new TemporaryFiles(this.#layout.temporaryFolder, ports);
+    this.#store = new NodeStore(files, this.#layout, this.#temporary);
+    this.#locks = new NodeLocks(this.#layout, this.#temporary, { ...ports, record: this.#record });
   }
 
   async read(path: string): Promise<Uint8Array | undefined> {
     this.#checkUsable(path);
-    return this.#reading(path, async () => liveBytes(await this.#store.read(path)));
+    return this.#reading(path, async () =>
+      liveBytes(await this.#store.read(path), this.#processes),
+    );
   }
 
   async create(
@@ -113,7 +119,7 @@ export class FileStateManager implements StateManager {
     return this.#reading(folder, async () => {
       const names = await this.#store.list(folder);
       const nodes = await Promise.all(names.map((name) => this.#store.read(`${folder}/${name}`)));
-      return names.filter((_, index) => isLive(nodes[index])).toSorted();
+      return names.filter((_, index) => this.#isLive(nodes[index])).toSorted();
     });
   }
 
@@ -129,8 +135,7 @@ export class FileStateManager implements StateManager {
         look: () => this.#lookAndTidy(path),
         onValue,
       },
-      this.#clock,
-      this.#logger,
+      { files: this.#files, clock: this.#clock, logger: this.#logger },
     );
     const watch: Watch = {
       close: () => {
@@ -174,10 +179,10 @@ export class FileStateManager implements StateManager {
     this.#checkUsable(path);
     await this.#exclusively(path, async () => {
       const stored = await this.#store.read(path);
-      const current = liveBytes(stored);
+      const current = liveBytes(stored, this.#processes);
       const change = decide(current);
       if (change.kind === 'remove') return this.#store.remove(path);
-      if (isLeftOver(stored)) await this.#store.remove(path);
+      if (isLeftOver(stored, this.#processes)) await this.#store.remove(path);
       if (change.isEphemeral) this.#ephemeralPaths.add(path);
       const owner = change.isEphemeral ? this.#record : undefined;
       await this.#store.put(path, { bytes: change.bytes, owner });
@@ -187,15 +192,18 @@ export class FileStateManager implements StateManager {
   async #lookAndTidy(path: string): Promise<Uint8Array | undefined> {
     const stored = await this.#store.read(path);
     // Not awaited: the watcher should hear at once, and may have no right to write.
-    if (isLeftOver(stored)) void this.#removeLeftOver(path);
-    return liveBytes(stored);
+    if (isLeftOver(stored, this.#processes)) void this.#removeLeftOver(path);
+    return liveBytes(stored, this.#processes);
   }
 
   async #removeLeftOver(path: string): Promise<void> {
     if (this.#queues.isBusy(path)) return; // The change under way does it.
     try {
-      await this.#exclusively(path, () => this.#tidy(path));
-      this.#logger.info('removed the state node of a dead process', { path });
+      await this.#exclusively(path, async () => {
+        // Without the lock it may have been a node that is just being made.
+        if (!(await this.#tidy(path))) return;
+        this.#logger.info('removed the state node of a dead process', { path });
+      });
     } catch (error) {
       this.#logger.debug('cannot remove the state node of a dead process', {
         path,
@@ -204,8 +212,11 @@ export class FileStateManager implements StateManager {
     }
   }
 
-  async #tidy(path: string): Promise<void> {
-    if (isLeftOver(await this.#store.read(path))) await this.#store.remove(path);
+  /** Needs the lock. True when something was removed. */
+  async #tidy(path: string): Promise<boolean> {
+    if (!isLeftOver(await this.#store.read(path), this.#processes)) return false;
+    await this.#store.remove(path);
+    return true;
   }
 
   async #removeIfOwn(path: string): Promise<void> {
@@ -256,8 +267,8 @@ export class FileStateManager implements StateManager {
       await this.#temporary.sweep();
       await this.#locks.sweep();
       for (const path of await this.#store.ephemeralPaths()) {
-        if (isLeftOver(await this.#store.read(path)))
-          await this.#underLock(path, () => this.#tidy(path));
+        if (isLeftOver(await this.#store.read(path), this.#processes))
+          await this.#underLock(path, async () => void (await this.#tidy(path)));
       }
     } catch (error) {
       const reason = messageOf(error);
@@ -271,8 +282,8 @@ export class FileStateManager implements StateManager {
     }
     checkFileNodePath(path);
   }
-}
 
-function isLive(node: StoredNode | undefined): boolean {
-  return node !== undefined && liveBytes(node) !== undefined;
+  #isLive(node: StoredNode | undefined): boolean {
+    return node !== undefined && liveBytes(node, this.#processes) !== undefined;
+  }
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { isAlive, type ProcessIdentity, parseIdentity } from '../../base/process-identity.ts';
+import type { ProcessIdentities } from '../../base/process-identities.ts';
+import { type ProcessIdentity, parseIdentity } from '../../base/process-identity.ts';
 
 /*
   What a lock or the owner record of an ephemeral node contains: which state manager of which
@@ -35,9 +36,9 @@ export function parseHolder(record: Uint8Array): Holder | undefined {
   return { process, manager };
 }
 
-export function isHolderAlive(record: Uint8Array): boolean {
+export function isHolderAlive(record: Uint8Array, processes: ProcessIdentities): boolean {
   const holder = parseHolder(record);
-  return holder !== undefined && isAlive(holder.process);
+  return holder !== undefined && processes.isAlive(holder.process);
 }
 
 /** A short name for one holder, from its record's bytes, damaged ones too. */

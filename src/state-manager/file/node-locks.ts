@@ -1,22 +1,34 @@
-import { link, readdir, rename } from 'node:fs/promises';
-import { type Clock, delay } from '../../base/clock.ts';
+import { type Clock, delay, type Timer } from '../../base/clock.ts';
 import { environmentError } from '../../base/errors.ts';
+import type { Files } from '../../base/files.ts';
+import { makeFolder } from '../../base/make-folder.ts';
+import { readIfThere, removeIfThere } from '../../base/optional-files.ts';
+import type { ProcessIdentities } from '../../base/process-identities.ts';
 import type { Random } from '../../base/random.ts';
+import { systemCodeOf } from '../../base/system-codes.ts';
 import { sameBytes } from '../same-bytes.ts';
-import { systemCodeOf } from './disk-errors.ts';
 import type { DiskLayout } from './disk-layout.ts';
 import { describeHolder, fingerprintOf, isHolderAlive } from './holder-record.ts';
-import { makeFolder } from './make-folder.ts';
-import { readIfThere, removeIfThere } from './optional-files.ts';
 import type { TemporaryFiles } from './temporary-files.ts';
 
 /** A change takes milliseconds; whoever waits this long waits for a process that was stopped. */
 const LOCK_WAIT_MAX_MS = 10_000;
 const LOCK_PAUSE_MAX_MS = 8;
+/** Between two attempts to remove a lock from a disk that fails: short against those who wait. */
+const RELEASE_RETRY_MS = 200;
 
 /** A held lock. */
 export interface Lock {
   release(): Promise<void>;
+}
+
+export interface NodeLocksOptions {
+  readonly files: Files;
+  readonly processes: ProcessIdentities;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** What this holder's locks contain. */
+  readonly record: Uint8Array;
 }
 
 /*
@@ -33,11 +45,17 @@ export interface Lock {
   L4. Therefore the lock is never absent while it changes hands, and never in two. A holder that
       dies while it replaces costs its successor one more level.
   L5. Nobody waits beyond LOCK_WAIT_MAX_MS.
+  L6. A lock that a failing disk does not let its holder remove is nobody's fault and must not stay
+      for the holder's life: its removal is tried again until it succeeds, and until then its holder
+      may take it up again. What was done under it counts as done. A removal that was reported to
+      have failed may have happened all the same, so each of these looks first whose the lock is.
 
   Removing a dead lock and then making one's own would not do: between a look at the dead lock and
   its removal another contender may have put its live lock in the same place.
 */
 export class NodeLocks {
+  readonly #files: Files;
+  readonly #processes: ProcessIdentities;
   readonly #layout: DiskLayout;
   readonly #temporary: TemporaryFiles;
   readonly #clock: Clock;
@@ -45,12 +63,12 @@ export class NodeLocks {
   readonly #record: Uint8Array;
   /** The file that this holder's locks are links to. */
   #recordFile: Promise<string> | undefined;
+  /** Locks of ours that could not be removed, each with its next attempt (L6). */
+  readonly #stuck = new Map<string, Timer>();
 
-  constructor(
-    layout: DiskLayout,
-    temporary: TemporaryFiles,
-    options: { readonly clock: Clock; readonly random: Random; readonly record: Uint8Array },
-  ) {
+  constructor(layout: DiskLayout, temporary: TemporaryFiles, options: NodeLocksOptions) {
+    this.#files = options.files;
+    this.#processes = options.processes;
     this.#layout = layout;
     this.#temporary = temporary;
     this.#clock = options.clock;
@@ -70,10 +88,11 @@ export class NodeLocks {
     const deadlineMs = this.#clock.now() + LOCK_WAIT_MAX_MS;
     let holder: Uint8Array | undefined;
     do {
+      if (this.#takeUp(name) && (await this.#isOwn(name))) return this.#held(name);
       if (await this.#tryCreate(name)) return this.#held(name);
-      holder = await readIfThere(this.#layout.lockFile(name));
+      holder = await readIfThere(this.#files, this.#layout.lockFile(name));
       if (holder === undefined) continue; // Released since.
-      if (isHolderAlive(holder)) await this.#pause();
+      if (isHolderAlive(holder, this.#processes)) await this.#pause();
       else if (await this.#replaceDead(name, holder)) return this.#held(name);
     } while (this.#clock.now() < deadlineMs);
     const by = holder === undefined ? 'others in turn' : describeHolder(holder);
@@ -83,9 +102,9 @@ export class NodeLocks {
 
   /** Removes the locks of dead holders. */
   async sweep(): Promise<void> {
-    for (const name of await readdir(this.#layout.locksFolder)) {
-      const holder = await readIfThere(this.#layout.lockFile(name));
-      if (holder === undefined || isHolderAlive(holder)) continue;
+    for (const { name } of await this.#files.list(this.#layout.locksFolder)) {
+      const holder = await readIfThere(this.#files, this.#layout.lockFile(name));
+      if (holder === undefined || isHolderAlive(holder, this.#processes)) continue;
       const lock = await this.acquire(name);
       await lock.release();
     }
@@ -93,14 +112,18 @@ export class NodeLocks {
 
   /** After this the locks cannot be used any more. */
   async close(): Promise<void> {
+    for (const name of this.#stuck.keys()) {
+      // What is left goes with this process, like everything that it leaves.
+      if (this.#takeUp(name)) await this.#removeOwn(name).catch(() => {});
+    }
     if (this.#recordFile === undefined) return;
-    await removeIfThere(await this.#recordFile);
+    await removeIfThere(this.#files, await this.#recordFile);
   }
 
   async #tryCreate(name: string): Promise<boolean> {
     const recordFile = await this.#ownRecordFile();
     try {
-      await link(recordFile, this.#layout.lockFile(name));
+      await this.#files.link(recordFile, this.#layout.lockFile(name));
       return true;
     } catch (error) {
       if (systemCodeOf(error) === 'EEXIST') return false;
@@ -116,10 +139,10 @@ export class NodeLocks {
     const file = this.#layout.lockFile(name);
     const right = await this.acquire(`${name}+${fingerprintOf(dead)}`);
     try {
-      if (!sameBytes(await readIfThere(file), dead)) return false;
+      if (!sameBytes(await readIfThere(this.#files, file), dead)) return false;
       const copy = this.#temporary.newPath();
-      await link(await this.#ownRecordFile(), copy);
-      await rename(copy, file);
+      await this.#files.link(await this.#ownRecordFile(), copy);
+      await this.#files.rename(copy, file);
       return true;
     } finally {
       await right.release();
@@ -127,7 +150,32 @@ export class NodeLocks {
   }
 
   #held(name: string): Lock {
-    return { release: () => removeIfThere(this.#layout.lockFile(name)) };
+    const file = this.#layout.lockFile(name);
+    return {
+      release: () => removeIfThere(this.#files, file).catch(() => this.#removeLater(name)),
+    };
+  }
+
+  #removeLater(name: string): void {
+    const retry = (): void => {
+      if (this.#takeUp(name)) void this.#removeOwn(name).catch(() => this.#removeLater(name));
+    };
+    this.#stuck.set(name, this.#clock.after(RELEASE_RETRY_MS, retry));
+  }
+
+  /** True when a lock may still be there that its last holder here could not remove (L6). */
+  #takeUp(name: string): boolean {
+    this.#stuck.get(name)?.cancel();
+    return this.#stuck.delete(name);
+  }
+
+  async #removeOwn(name: string): Promise<void> {
+    if (await this.#isOwn(name)) await removeIfThere(this.#files, this.#layout.lockFile(name));
+  }
+
+  async #isOwn(name: string): Promise<boolean> {
+    const holder = await readIfThere(this.#files, this.#layout.lockFile(name));
+    return sameBytes(holder, this.#record);
   }
 
   #pause(): Promise<void> {
@@ -142,7 +190,7 @@ export class NodeLocks {
   async #writeRecordFile(): Promise<string> {
     try {
       for (const folder of [this.#layout.locksFolder, this.#layout.temporaryFolder]) {
-        await makeFolder(folder);
+        await makeFolder(this.#files, folder);
       }
       return await this.#temporary.write(this.#record, { durable: false });
     } catch (error) {

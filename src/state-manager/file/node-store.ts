@@ -1,11 +1,12 @@
-import { readdir, rename, rmdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { Files, FolderEntry } from '../../base/files.ts';
+import { makeFolder } from '../../base/make-folder.ts';
+import { readIfThere, removeIfThere } from '../../base/optional-files.ts';
+import type { ProcessIdentities } from '../../base/process-identities.ts';
+import { systemCodeOf, unless } from '../../base/system-codes.ts';
 import { sameBytes } from '../same-bytes.ts';
-import { systemCodeOf, unless } from './disk-errors.ts';
 import { type DiskLayout, isStandingFolder, pathOfOwnerFile } from './disk-layout.ts';
 import { isHolderAlive } from './holder-record.ts';
-import { makeFolder } from './make-folder.ts';
-import { readIfThere, removeIfThere } from './optional-files.ts';
 import type { TemporaryFiles } from './temporary-files.ts';
 
 /** What lies on the disk at one path; both are undefined when nothing does. */
@@ -16,13 +17,16 @@ export interface StoredNode {
 }
 
 /** The node as users of the state manager see it (S2). */
-export function liveBytes({ bytes, owner }: StoredNode): Uint8Array | undefined {
-  return owner === undefined || isHolderAlive(owner) ? bytes : undefined;
+export function liveBytes(
+  { bytes, owner }: StoredNode,
+  processes: ProcessIdentities,
+): Uint8Array | undefined {
+  return owner === undefined || isHolderAlive(owner, processes) ? bytes : undefined;
 }
 
 /** True for what a dead owner left behind, or a live one that died halfway. */
-export function isLeftOver({ bytes, owner }: StoredNode): boolean {
-  return owner !== undefined && (bytes === undefined || !isHolderAlive(owner));
+export function isLeftOver({ bytes, owner }: StoredNode, processes: ProcessIdentities): boolean {
+  return owner !== undefined && (bytes === undefined || !isHolderAlive(owner, processes));
 }
 
 const FOLDER_ATTEMPTS_MAX = 5;
@@ -39,19 +43,21 @@ const FOLDER_ATTEMPTS_MAX = 5;
       H2).
 */
 export class NodeStore {
+  readonly #files: Files;
   readonly #layout: DiskLayout;
   readonly #temporary: TemporaryFiles;
 
-  constructor(layout: DiskLayout, temporary: TemporaryFiles) {
+  constructor(files: Files, layout: DiskLayout, temporary: TemporaryFiles) {
+    this.#files = files;
     this.#layout = layout;
     this.#temporary = temporary;
   }
 
   async read(path: string): Promise<StoredNode> {
-    let owner = await readIfThere(this.#layout.ownerFile(path));
+    let owner = await readIfThere(this.#files, this.#layout.ownerFile(path));
     for (;;) {
-      const bytes = await readIfThere(this.#layout.nodeFile(path));
-      const ownerAfter = await readIfThere(this.#layout.ownerFile(path));
+      const bytes = await readIfThere(this.#files, this.#layout.nodeFile(path));
+      const ownerAfter = await readIfThere(this.#files, this.#layout.ownerFile(path));
       if (sameBytes(owner, ownerAfter)) return { bytes, owner };
       owner = ownerAfter;
     }
@@ -72,25 +78,29 @@ export class NodeStore {
 
   /** Needs the lock. */
   async remove(path: string): Promise<void> {
-    await removeIfThere(this.#layout.nodeFile(path));
-    await removeIfThere(this.#layout.ownerFile(path));
+    await removeIfThere(this.#files, this.#layout.nodeFile(path));
+    await removeIfThere(this.#files, this.#layout.ownerFile(path));
     const folder = dirname(path);
     if (isStandingFolder(folder)) return;
     // Not empty is the usual case, gone means that another process was faster.
     const expected = ['ENOTEMPTY', 'EEXIST', 'ENOENT'];
-    await unless(expected, rmdir(this.#layout.nodeFile(folder)), undefined);
+    await unless(expected, this.#files.removeFolder(this.#layout.nodeFile(folder)), undefined);
   }
 
   /** Names of the files in a folder, of dead owners' nodes too. */
   async list(folder: string): Promise<readonly string[]> {
-    const reading = readdir(this.#layout.nodeFile(folder), { withFileTypes: true });
-    const entries = await unless(['ENOENT'], reading, []);
-    return entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
+    const entries = await this.#entriesOf(this.#layout.nodeFile(folder));
+    return entries.filter((entry) => entry.isFile).map((entry) => entry.name);
   }
 
   /** Paths of all nodes with an owner's record. */
   async ephemeralPaths(): Promise<readonly string[]> {
-    return (await unless(['ENOENT'], readdir(this.#layout.ownersFolder), [])).map(pathOfOwnerFile);
+    const entries = await this.#entriesOf(this.#layout.ownersFolder);
+    return entries.map((entry) => pathOfOwnerFile(entry.name));
+  }
+
+  #entriesOf(folder: string): Promise<readonly FolderEntry[]> {
+    return unless(['ENOENT'], this.#files.list(folder), []);
   }
 
   async #place(
@@ -102,7 +112,7 @@ export class NodeStore {
     try {
       await this.#move(temporary, file);
     } catch (error) {
-      await removeIfThere(temporary);
+      await removeIfThere(this.#files, temporary);
       throw error;
     }
   }
@@ -111,10 +121,10 @@ export class NodeStore {
   async #move(from: string, to: string): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await rename(from, to);
+        return await this.#files.rename(from, to);
       } catch (error) {
         if (systemCodeOf(error) !== 'ENOENT' || attempt === FOLDER_ATTEMPTS_MAX) throw error;
-        await makeFolder(dirname(to));
+        await makeFolder(this.#files, dirname(to));
       }
     }
   }

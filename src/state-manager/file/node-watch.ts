@@ -1,12 +1,11 @@
-import { type FSWatcher, watch as watchFolder } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
+import type { Files, FileWatch } from '../../base/files.ts';
 import type { Logger } from '../../base/logger.ts';
+import { makeFolder } from '../../base/make-folder.ts';
+import { unless } from '../../base/system-codes.ts';
 import { sameBytes } from '../same-bytes.ts';
 import type { Watch } from '../state-manager.ts';
-import { unless } from './disk-errors.ts';
-import { makeFolder } from './make-folder.ts';
 
 /** Twice a second, so that what a dead owner left is found within one. */
 const LOOK_PERIOD_MS = 500;
@@ -24,6 +23,12 @@ export interface NodeWatchTarget {
   onValue(bytes: Uint8Array | undefined): void;
 }
 
+export interface NodeWatchOptions {
+  readonly files: Files;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
 /*
   Follows one node by level, not by edge (S3): whatever wakes it, it reads the node and compares
   with what it told last.
@@ -33,24 +38,33 @@ export interface NodeWatchTarget {
   W2. Looks do not overlap. An event during one causes another after it.
   W3. A node that cannot be read leaves the last value standing and is warned of once.
   W4. Folders are watched, not files: a file that is replaced by a rename takes its watch with it.
+  W5. Only the first look and the periodic ones make a missing folder. One that an event has caused
+      may come while somebody removes the whole tree, who would then find it not empty.
 */
 export class NodeWatch implements Watch {
   readonly #target: NodeWatchTarget;
+  readonly #files: Files;
   readonly #logger: Logger;
   readonly #timer: Timer;
   #told: { readonly bytes: Uint8Array | undefined } | undefined;
-  #events: FSWatcher | undefined;
+  #events: FileWatch | undefined;
   /** The inode of the folder that `#events` belongs to. */
   #watchedFolder: number | undefined;
+  /** W5. */
+  #mayMakeFolder = true;
   #isLooking = false;
   #isStale = false;
   #isFailing = false;
   #isClosed = false;
 
-  constructor(target: NodeWatchTarget, clock: Clock, logger: Logger) {
+  constructor(target: NodeWatchTarget, options: NodeWatchOptions) {
     this.#target = target;
-    this.#logger = logger;
-    this.#timer = clock.every(LOOK_PERIOD_MS, () => this.#wake());
+    this.#files = options.files;
+    this.#logger = options.logger;
+    this.#timer = options.clock.every(LOOK_PERIOD_MS, () => {
+      this.#mayMakeFolder = true;
+      this.#wake();
+    });
     this.#wake();
   }
 
@@ -96,33 +110,43 @@ export class NodeWatch implements Watch {
   }
 
   async #followFolder(): Promise<void> {
-    const { folder, makesFolder } = this.#target;
-    const inode = (await unless(['ENOENT'], stat(folder), undefined))?.ino;
+    const { folder } = this.#target;
+    const makesFolder = this.#target.makesFolder && this.#mayMakeFolder;
+    this.#mayMakeFolder = false;
+    const inode = await this.#inodeOf(folder);
     if (inode !== undefined && inode === this.#watchedFolder) return;
     this.#stopEvents();
     if (inode === undefined) {
       // A reader without the right to make it waits for someone who has.
       const refused = ['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOSPC'];
       if (!makesFolder) return;
-      await unless(refused, makeFolder(folder), undefined);
+      await unless(refused, makeFolder(this.#files, folder), undefined);
     }
     await this.#startEvents();
   }
 
   async #startEvents(): Promise<void> {
     const { folder, fileName } = this.#target;
-    const inode = (await unless(['ENOENT'], stat(folder), undefined))?.ino;
+    const inode = await this.#inodeOf(folder);
     if (inode === undefined || this.#isClosed) return;
     try {
-      this.#events = watchFolder(folder, (_event, changed) => {
-        if (changed === null || changed === fileName) this.#wake();
+      this.#events = this.#files.watch(folder, {
+        onChange: (name) => {
+          // Perhaps the folder has gone. Its successor may have the same inode.
+          if (name === undefined) this.#watchedFolder = undefined;
+          if (name === undefined || name === fileName) this.#wake();
+        },
+        onLost: (error) => this.#onEventsLost(error),
       });
-      this.#events.on('error', (error) => this.#onEventsLost(error));
       this.#watchedFolder = inode;
     } catch (error) {
       // The kernel's limit on watches, for one. The periodic look goes on.
       this.#onEventsLost(error);
     }
+  }
+
+  async #inodeOf(folder: string): Promise<number | undefined> {
+    return (await unless(['ENOENT'], this.#files.facts(folder), undefined))?.inode;
   }
 
   #onEventsLost(error: unknown): void {

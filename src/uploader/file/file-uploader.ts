@@ -1,13 +1,17 @@
-import { chmod, copyFile, mkdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { environmentError, messageOf, userError } from '../../base/errors.ts';
+import type { Files } from '../../base/files.ts';
+import { makeFolder } from '../../base/make-folder.ts';
+import { removeIfThere } from '../../base/optional-files.ts';
 import { type Random, randomHex } from '../../base/random.ts';
+import { unless } from '../../base/system-codes.ts';
 import type { Uploader } from '../uploader.ts';
 
 export interface FileUploaderOptions {
   /** Holds the archives of one topology; made with the first one, removed with the last. */
   readonly folder: string;
   readonly random: Random;
+  readonly files: Files;
 }
 
 const NAME = /^[A-Za-z0-9_-]{1,200}$/;
@@ -17,10 +21,12 @@ const EXTENSION = '.tar.gz';
 export class FileUploader implements Uploader {
   readonly #folder: string;
   readonly #random: Random;
+  readonly #files: Files;
 
-  constructor({ folder, random }: FileUploaderOptions) {
+  constructor({ folder, random, files }: FileUploaderOptions) {
     this.#folder = folder;
     this.#random = random;
+    this.#files = files;
   }
 
   async upload(name: string, archivePath: string): Promise<string> {
@@ -30,7 +36,7 @@ export class FileUploader implements Uploader {
     }
     const location = join(this.#folder, `${name}${EXTENSION}`);
     await attempt(`store ${archivePath} as ${location}`, async () => {
-      await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+      await makeFolder(this.#files, this.#folder);
       await this.#copy(archivePath, location);
     });
     return location;
@@ -44,28 +50,30 @@ export class FileUploader implements Uploader {
   async remove(location: string): Promise<void> {
     this.#checkLocation(location);
     await attempt(`remove ${location}`, async () => {
-      await rm(location, { force: true });
-      await removeIfEmpty(this.#folder);
+      await removeIfThere(this.#files, location);
+      await this.#removeFolderIfEmpty();
     });
   }
 
   async clear(): Promise<void> {
-    await attempt(`remove ${this.#folder}`, () =>
-      rm(this.#folder, { recursive: true, force: true, maxRetries: 3 }),
-    );
+    await attempt(`remove ${this.#folder}`, () => this.#files.removeTree(this.#folder));
   }
 
   /** U1: the copy gets its name when it is complete. */
   async #copy(from: string, to: string): Promise<void> {
     const partial = join(dirname(to), `.partial-${randomHex(this.#random, 8)}`);
     try {
-      await copyFile(from, partial);
-      await chmod(partial, 0o600);
-      await rename(partial, to);
+      await this.#files.copy(from, partial);
+      await this.#files.rename(partial, to);
     } catch (error) {
-      await rm(partial, { force: true });
+      await removeIfThere(this.#files, partial);
       throw error;
     }
+  }
+
+  async #removeFolderIfEmpty(): Promise<void> {
+    const expected = ['ENOTEMPTY', 'EEXIST', 'ENOENT'];
+    await unless(expected, this.#files.removeFolder(this.#folder), undefined);
   }
 
   /** Locations come back from records on disk: a damaged one must not remove anything else. */
@@ -81,14 +89,5 @@ async function attempt(what: string, work: () => Promise<void>): Promise<void> {
     await work();
   } catch (cause) {
     throw environmentError('FILE_FAILED', `cannot ${what}: ${messageOf(cause)}`, { cause });
-  }
-}
-
-async function removeIfEmpty(folder: string): Promise<void> {
-  try {
-    await rmdir(folder);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'ENOTEMPTY' && code !== 'EEXIST' && code !== 'ENOENT') throw error;
   }
 }

@@ -3,13 +3,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { describe, it, type TestContext } from 'node:test';
-import {
-  identityOf,
-  isAlive,
-  ownIdentity,
-  parseIdentity,
-} from '../../../src/base/process-identity.ts';
+import { systemProcessIdentities } from '../../../src/base/process-identities.ts';
+import { parseIdentity } from '../../../src/base/process-identity.ts';
 import { eventually } from '../../support/eventually.ts';
+
+const processes = systemProcessIdentities;
 
 function start(t: TestContext, command: string, args: readonly string[]): ChildProcess {
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -25,42 +23,42 @@ async function firstLine(child: ChildProcess): Promise<string> {
 
 describe('the identity of a process', () => {
   it('is alive for the process that asks', () => {
-    assert.equal(ownIdentity().pid, process.pid);
-    assert.ok(isAlive(ownIdentity()));
-    assert.deepEqual(identityOf(process.pid), ownIdentity());
+    assert.equal(processes.own().pid, process.pid);
+    assert.ok(processes.isAlive(processes.own()));
+    assert.deepEqual(processes.identityOf(process.pid), processes.own());
   });
 
   it('is dead once the process has ended', async (t) => {
     const child = start(t, 'sleep', ['1000']);
-    const identity = identityOf(child.pid ?? 0);
-    assert.ok(identity !== undefined && isAlive(identity));
+    const identity = processes.identityOf(child.pid ?? 0);
+    assert.ok(identity !== undefined && processes.isAlive(identity));
     child.kill('SIGKILL');
     await once(child, 'exit');
-    assert.equal(isAlive(identity), false);
-    assert.equal(identityOf(identity.pid), undefined);
+    assert.equal(processes.isAlive(identity), false);
+    assert.equal(processes.identityOf(identity.pid), undefined);
   });
 
   it('is dead once the process was killed, though its parent never asks', async (t) => {
     const parent = start(t, 'sh', ['-c', 'sleep 1000 >&2 & echo $!; kill -STOP $$']);
     const pid = Number(await firstLine(parent));
-    const identity = identityOf(pid);
+    const identity = processes.identityOf(pid);
     assert.ok(identity !== undefined);
     await eventually(async () =>
       assert.match(await readFile(`/proc/${parent.pid}/stat`, 'utf8'), / T /),
     );
     process.kill(pid, 'SIGKILL');
-    await eventually(() => assert.equal(isAlive(identity), false));
+    await eventually(() => assert.equal(processes.isAlive(identity), false));
     assert.match(await readFile(`/proc/${pid}/stat`, 'utf8'), / Z /);
   });
 
   it('is alive while the process is stopped', async (t) => {
     const child = start(t, 'sleep', ['1000']);
-    const identity = identityOf(child.pid ?? 0);
+    const identity = processes.identityOf(child.pid ?? 0);
     child.kill('SIGSTOP');
     await eventually(async () =>
       assert.match(await readFile(`/proc/${child.pid}/stat`, 'utf8'), / T /),
     );
-    assert.ok(identity !== undefined && isAlive(identity));
+    assert.ok(identity !== undefined && processes.isAlive(identity));
   });
 
   it('is found behind a name with spaces and parentheses', async (t) => {
@@ -70,29 +68,29 @@ describe('the identity of a process', () => {
       setInterval(() => {}, 1e6);`;
     const child = start(t, process.execPath, ['-e', script]);
     await firstLine(child);
-    const identity = identityOf(child.pid ?? 0);
-    assert.ok(identity !== undefined && isAlive(identity));
-    assert.ok(identity.startTicks >= ownIdentity().startTicks);
+    const identity = processes.identityOf(child.pid ?? 0);
+    assert.ok(identity !== undefined && processes.isAlive(identity));
+    assert.ok(identity.startTicks >= processes.own().startTicks);
   });
 
   it('is another one after the pid was used again, or the machine started again', () => {
-    assert.equal(isAlive({ ...ownIdentity(), startTicks: 1 }), false);
-    assert.equal(isAlive({ ...ownIdentity(), bootId: 'another boot' }), false);
-    assert.equal(isAlive({ ...ownIdentity(), pid: 2 ** 22 + 1 }), false);
+    assert.equal(processes.isAlive({ ...processes.own(), startTicks: 1 }), false);
+    assert.equal(processes.isAlive({ ...processes.own(), bootId: 'another boot' }), false);
+    assert.equal(processes.isAlive({ ...processes.own(), pid: 2 ** 22 + 1 }), false);
   });
 
   it('comes back from JSON, and nothing else does', () => {
-    assert.deepEqual(parseIdentity(JSON.parse(JSON.stringify(ownIdentity()))), ownIdentity());
+    assert.deepEqual(parseIdentity(JSON.parse(JSON.stringify(processes.own()))), processes.own());
     const broken = [
       null,
       1,
       'x',
       [],
       {},
-      { ...ownIdentity(), pid: 0 },
-      { ...ownIdentity(), pid: -1 },
+      { ...processes.own(), pid: 0 },
+      { ...processes.own(), pid: -1 },
     ];
-    for (const value of [...broken, { ...ownIdentity(), startTicks: '1' }]) {
+    for (const value of [...broken, { ...processes.own(), startTicks: '1' }]) {
       assert.equal(parseIdentity(value), undefined);
     }
   });

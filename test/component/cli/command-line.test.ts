@@ -5,7 +5,9 @@ import { describe, test, type TestContext } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import { topologyId, topologyName } from '../../../src/base/ids.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
+import { systemProcessIdentities } from '../../../src/base/process-identities.ts';
 import { createSystemRandom } from '../../../src/base/random.ts';
+import { systemFiles } from '../../../src/base/system-files.ts';
 import type { Completion } from '../../../src/model/completion.ts';
 import { createStateManager } from '../../../src/state-manager/create.ts';
 import { paths } from '../../../src/state-manager/paths.ts';
@@ -47,6 +49,8 @@ async function writeNodes(
     clock: systemClock,
     random: createSystemRandom(),
     logger: silentLogger,
+    files: systemFiles,
+    processes: systemProcessIdentities,
   });
   for (const [node, bytes] of Object.entries(nodes)) await stateManager.write(node, bytes);
   await stateManager.close();

@@ -7,6 +7,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { topologyId } from '../../../src/base/ids.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { createSystemRandom } from '../../../src/base/random.ts';
+import { systemFiles } from '../../../src/base/system-files.ts';
 import { commonFlags, type ExecutorArguments } from '../../../src/executor/executor-arguments.ts';
 import {
   type ContainerReport,
@@ -19,7 +20,7 @@ import { paths } from '../../../src/state-manager/paths.ts';
 import type { StateManager } from '../../../src/state-manager/state-manager.ts';
 import { killProcesses } from '../../../src/supervision/end-processes.ts';
 import type { ProcessHandle } from '../../../src/supervision/process-handle.ts';
-import { startDetached } from '../../../src/supervision/start-process.ts';
+import { systemProcessTable } from '../../../src/supervision/system-process-table.ts';
 import {
   findTopologyProcesses,
   topologyMark,
@@ -73,9 +74,12 @@ export async function aContainer(
     clock: systemClock,
     random: createSystemRandom(),
     logger: silentLogger,
+    files: systemFiles,
+    processes: systemProcessTable,
   });
   t.after(async () => {
-    await killProcesses(findTopologyProcesses(args.topologyId), systemClock);
+    const left = findTopologyProcesses(systemProcessTable, args.topologyId);
+    await killProcesses(left, { processes: systemProcessTable, clock: systemClock });
     await stateManager.close();
     await remove();
   });
@@ -109,7 +113,7 @@ function startStubExecutor(
   root: string,
   settings: Readonly<Record<string, string>>,
 ): ProcessHandle {
-  return startDetached(
+  return systemProcessTable.startDetached(
     {
       name: 'executor',
       executable: process.execPath,

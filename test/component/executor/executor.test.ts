@@ -4,8 +4,10 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { containerId } from '../../../src/base/ids.ts';
+import { systemFiles } from '../../../src/base/system-files.ts';
 import { paths } from '../../../src/state-manager/paths.ts';
 import { listPidFiles } from '../../../src/supervision/pid-file.ts';
+import { systemProcessTable } from '../../../src/supervision/system-process-table.ts';
 import { findTopologyProcesses } from '../../../src/supervision/topology-processes.ts';
 import { eventually } from '../../support/eventually.ts';
 import { packingPlanOf } from '../../support/packing-plans.ts';
@@ -54,7 +56,7 @@ test('the processes of the plan run once it is there, and are reported', async (
     report.processes.map(({ name, restarts }) => [name, restarts]),
     NAMES.map((name) => [name, 0]),
   );
-  const records = listPidFiles(container.arguments.workingDirectory);
+  const records = listPidFiles(systemFiles, container.arguments.workingDirectory);
   assert.deepEqual(records.map(({ name }) => name).toSorted(), NAMES.toSorted());
   const output = join(container.arguments.logDirectory, 'stmgr-1.out');
   await eventually(() => readFileSync(output, 'utf8') === 'stmgr-1 is up\n');
@@ -182,8 +184,8 @@ test('SIGTERM ends everything: children, ports, pid files and the report', async
   assert.equal(ports.length, 3);
   executor.signal('SIGTERM');
   assert.deepEqual(await executor.ended, { code: 0, signal: null, lastLines: [] });
-  assert.deepEqual(findTopologyProcesses(container.arguments.topologyId), []);
-  assert.deepEqual(listPidFiles(container.arguments.workingDirectory), []);
+  assert.deepEqual(findTopologyProcesses(systemProcessTable, container.arguments.topologyId), []);
+  assert.deepEqual(listPidFiles(systemFiles, container.arguments.workingDirectory), []);
   assert.equal(await container.report(), undefined);
   for (const port of ports) assert.equal(await isOpen(port), false, `port ${port} is closed`);
 });
@@ -196,7 +198,9 @@ test('a child that ignores SIGTERM is killed after the grace time', async (t) =>
   const pids = await allUp(container);
   executor.signal('SIGTERM');
   assert.equal((await executor.ended).code, 0);
-  const left = findTopologyProcesses(container.arguments.topologyId).map(({ pid }) => pid);
+  const left = findTopologyProcesses(systemProcessTable, container.arguments.topologyId).map(
+    ({ pid }) => pid,
+  );
   assert.ok(pids.every((pid) => !left.includes(pid)));
 });
 
@@ -217,7 +221,9 @@ test('children end with a killed executor; the next one says so and goes on', as
     const current = await allUp(container);
     return current.every((pid) => !pids.includes(pid)) && current;
   });
-  const alive = findTopologyProcesses(container.arguments.topologyId).map(({ pid }) => pid);
+  const alive = findTopologyProcesses(systemProcessTable, container.arguments.topologyId).map(
+    ({ pid }) => pid,
+  );
   assert.ok(pids.every((pid) => !alive.includes(pid)));
   assert.ok(next.every((pid) => alive.includes(pid)));
   assert.ok(!existsSync(foreign), 'a record of another boot is cleared away');

@@ -10,6 +10,7 @@ import { test, type TestContext } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { createSystemRandom } from '../../../src/base/random.ts';
+import { RotatingFile, type RotatingFileOptions } from '../../../src/base/rotating-file.ts';
 import { MetricsRegistry } from '../../../src/metrics/metrics-registry.ts';
 import { MetricsManager } from '../../../src/metrics-manager/metrics-manager.ts';
 import { MetricsPublisher } from '../../../src/metrics-publisher/metrics-publisher.ts';
@@ -19,6 +20,7 @@ import { MessageHandlers } from '../../../src/net/message-handlers.ts';
 import { PacketConnection } from '../../../src/net/packet-connection.ts';
 import { PacketServer } from '../../../src/net/server.ts';
 import { tcpNetwork } from '../../../src/net/tcp-network.ts';
+import { systemResourceUse } from '../../../src/process-start/system-resource-use.ts';
 import { MemoryStateManager } from '../../../src/state-manager/memory/memory-state-manager.ts';
 import { paths } from '../../../src/state-manager/paths.ts';
 import { FrameAssembler } from '../../../src/wire/frame.ts';
@@ -40,6 +42,8 @@ const OURS = aTopology([aSpout('word')]);
 const THEIRS = aTopology([aSpout('word', { language: 'java' })]);
 const common = {
   network: tcpNetwork,
+  openAppendFile: (options: RotatingFileOptions) => new RotatingFile(options),
+  resourceUse: systemResourceUse,
   clock: systemClock,
   random: createSystemRandom(),
   logger: silentLogger,

@@ -15,7 +15,7 @@ import { PacketConnection } from '../../../src/net/packet-connection.ts';
 import { PacketServer, type PacketServerOptions } from '../../../src/net/server.ts';
 import { tcpNetwork } from '../../../src/net/tcp-network.ts';
 import { createRingMemory, RingReader, RingWriter } from '../../../src/ring/byte-ring.ts';
-import { Doorbell } from '../../../src/ring/doorbell.ts';
+import { AtomicsDoorbell } from '../../../src/ring/atomics-doorbell.ts';
 import {
   encodePacket,
   NO_REQUEST_ID,
@@ -204,7 +204,7 @@ describe('conversations', () => {
     const server = await aServer(t, handlers);
     const connection = await aConnection(t, server.address);
     const memory = createRingMemory(64 * 1024);
-    const bell = new Doorbell();
+    const bell = new AtomicsDoorbell();
     const writer = new RingWriter(memory, bell, bell);
     const reader = new RingReader(memory, bell);
     const release = (): void => reader.release();

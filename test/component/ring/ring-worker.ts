@@ -1,7 +1,7 @@
 /* The other thread of the ring's tests. What it does is said by `workerData`. */
 import { workerData } from 'node:worker_threads';
 import { NO_ROOM, RingReader, RingWriter } from '../../../src/ring/byte-ring.ts';
-import { Doorbell } from '../../../src/ring/doorbell.ts';
+import { AtomicsDoorbell } from '../../../src/ring/atomics-doorbell.ts';
 import { checkFrame, writeFrame } from './numbered-frames.ts';
 
 export interface WorkerJob {
@@ -18,8 +18,8 @@ export interface WorkerJob {
 }
 
 const job = workerData as WorkerJob;
-const mainBell = new Doorbell(job.mainBell);
-const ownBell = new Doorbell(job.ownBell);
+const mainBell = new AtomicsDoorbell(job.mainBell);
+const ownBell = new AtomicsDoorbell(job.ownBell);
 const reader = new RingReader(job.inbound, mainBell);
 const writer = new RingWriter(job.outbound, ownBell, mainBell);
 

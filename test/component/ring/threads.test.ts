@@ -16,7 +16,7 @@ import {
   RingReader,
   RingWriter,
 } from '../../../src/ring/byte-ring.ts';
-import { Doorbell } from '../../../src/ring/doorbell.ts';
+import { AtomicsDoorbell } from '../../../src/ring/atomics-doorbell.ts';
 import { checkFrame, writeFrame } from './numbered-frames.ts';
 import type { WorkerJob } from './ring-worker.ts';
 
@@ -36,8 +36,8 @@ function startWorker(t: TestContext, setup: Setup) {
   const { kind, frames = 0, bytesMax = 200, dieAfter = NEVER, ringBytes = 64 * 1024 } = setup;
   const toWorker = createRingMemory(ringBytes);
   const fromWorker = createRingMemory(ringBytes);
-  const mainBell = new Doorbell();
-  const workerBell = new Doorbell();
+  const mainBell = new AtomicsDoorbell();
+  const workerBell = new AtomicsDoorbell();
   const workerData: WorkerJob = {
     kind,
     inbound: toWorker,

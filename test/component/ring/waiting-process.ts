@@ -1,16 +1,16 @@
 /* A process with nothing to wait for but its doorbell; another thread rings it after a while. */
 import { Worker } from 'node:worker_threads';
 import { createRingMemory } from '../../../src/ring/byte-ring.ts';
-import { Doorbell } from '../../../src/ring/doorbell.ts';
+import { AtomicsDoorbell } from '../../../src/ring/atomics-doorbell.ts';
 import type { WorkerJob } from './ring-worker.ts';
 
-const doorbell = new Doorbell();
+const doorbell = new AtomicsDoorbell();
 const workerData: WorkerJob = {
   kind: 'ring',
   inbound: createRingMemory(4096),
   outbound: createRingMemory(4096),
   mainBell: doorbell.memory,
-  ownBell: new Doorbell().memory,
+  ownBell: new AtomicsDoorbell().memory,
   frames: 0,
   bytesMax: 0,
   dieAfter: 0,

@@ -7,6 +7,7 @@ import { containerId, topologyId } from '../../../src/base/ids.ts';
 import { isAlive, type ProcessIdentity } from '../../../src/base/process-identity.ts';
 import { encodeCompletion } from '../../../src/model/completion.ts';
 import { parseContainerReport } from '../../../src/model/container-report.ts';
+import { systemEnvironment } from '../../../src/process-start/system-environment.ts';
 import { writeLaunchRecord } from '../../../src/scheduler/local/launch-record.ts';
 import {
   liveScheduler,
@@ -16,6 +17,7 @@ import { containerFolder } from '../../../src/scheduler/local/working-folder.ts'
 import { paths } from '../../../src/state-manager/paths.ts';
 import type { StateManager } from '../../../src/state-manager/state-manager.ts';
 import { readPidFile } from '../../../src/supervision/pid-file.ts';
+import { systemProcessTable } from '../../../src/supervision/system-process-table.ts';
 import { findTopologyProcesses } from '../../../src/supervision/topology-processes.ts';
 import { eventually } from '../../support/eventually.ts';
 import { packingPlanOf } from '../../support/packing-plans.ts';
@@ -24,6 +26,7 @@ import { aSubmittedTopology, STUB_SCHEDULER, type Submitted } from './topology.t
 
 /* A real scheduler process with real executors, whose children are stubs. */
 
+const machine = systemEnvironment(systemProcessTable);
 const plan = packingPlanOf({ 1: ['words:1'] });
 const CONTAINERS = [0, 1].map(containerId);
 const NAMES = ['container_1_words_1', 'heron-tmanager', 'metricsmgr-0', 'metricsmgr-1', 'stmgr-1'];
@@ -41,13 +44,13 @@ function allUp({ folder }: Submitted): Promise<ReadonlyMap<string, number>> {
 }
 
 function executorOf({ folder }: Submitted, container: number) {
-  const identity = readPidFile(folder.root, `executor-${container}`);
+  const identity = readPidFile(machine.files, folder.root, `executor-${container}`);
   assert.ok(identity !== undefined && isAlive(identity), `executor ${container} is alive`);
   return identity;
 }
 
 function schedulerOf({ folder }: Submitted) {
-  const identity = liveScheduler(folder);
+  const identity = liveScheduler(machine, folder);
   assert.ok(identity !== undefined, 'the scheduler is alive');
   return identity;
 }
@@ -59,8 +62,8 @@ async function murder(identity: ProcessIdentity): Promise<void> {
 }
 
 function assertNothingLeft(topology: Submitted): void {
-  assert.deepEqual(findTopologyProcesses(topology.request.topologyId), []);
-  assert.equal(liveScheduler(topology.folder), undefined);
+  assert.deepEqual(findTopologyProcesses(machine.processes, topology.request.topologyId), []);
+  assert.equal(liveScheduler(machine, topology.folder), undefined);
   assert.deepEqual(topology.files(), []);
 }
 
@@ -157,7 +160,7 @@ test('kill leaves nothing behind, whatever ignores SIGTERM', async (t) => {
     const current = await allUp(topology);
     return current.get(name) !== gentle && current;
   });
-  const marked = findTopologyProcesses(request.topologyId);
+  const marked = findTopologyProcesses(machine.processes, request.topologyId);
   assert.equal(marked.length, pids.size + 4, 'children and grandchild, executors, scheduler');
   await scheduler.kill(request);
   assertNothingLeft(topology);
@@ -182,8 +185,8 @@ test('kill finds a scheduler that has only just been started', async (t) => {
   await topology.submit();
   // A file is no state tree: the scheduler waits for one, and has neither a node nor a pid file.
   const record = { ...request, stateRoot: STUB_SCHEDULER, dataRoot, hosts: ['127.0.0.1'] };
-  await writeLaunchRecord(folder, record);
-  const { ended } = startSchedulerProcess(folder, record, [STUB_SCHEDULER]);
+  await writeLaunchRecord(machine, folder, record);
+  const { ended } = startSchedulerProcess(folder, record, machine, [STUB_SCHEDULER]);
   await eventually(() => readFileSync(folder.schedulerLog, 'utf8').includes('trying again'));
   await scheduler.kill(request);
   assert.equal((await ended).signal, 'SIGKILL');
@@ -210,7 +213,7 @@ test('a kill that is cut off after any step is finished by the next one', async 
   for (let stepsLeft = 0; ; stepsLeft += 1) {
     await topology.submit();
     const record = { ...request, stateRoot: '/state', dataRoot: '/data', hosts: ['127.0.0.1'] };
-    await writeLaunchRecord(topology.folder, record);
+    await writeLaunchRecord(machine, topology.folder, record);
     const broken = cutOffAfter(stateManager, stepsLeft);
     const outcome = await schedulerWith(broken)
       .kill(request)
@@ -299,7 +302,7 @@ test('a scheduler that is only told to stop leaves the topology to be started ag
   const identity = schedulerOf(topology);
   process.kill(identity.pid, 'SIGTERM');
   await eventually(() => !isAlive(identity));
-  assert.deepEqual(findTopologyProcesses(request.topologyId), []);
+  assert.deepEqual(findTopologyProcesses(machine.processes, request.topologyId), []);
   assert.equal(await scheduler.repair(request), 'restarted');
   await allUp(topology);
 });
@@ -324,7 +327,7 @@ test('a completed topology goes away by itself; its logs and its record stay', a
     encodeCompletion({ ...completion, topologyId: request.topologyId }),
   );
   await eventually(() => !isAlive(identity));
-  assert.deepEqual(findTopologyProcesses(request.topologyId), []);
+  assert.deepEqual(findTopologyProcesses(machine.processes, request.topologyId), []);
   assert.ok(!existsSync(folder.root));
   const kept = topology.files();
   assert.ok(kept.includes(join('logs', request.topologyId, 'container-1', 'stmgr-1.out')));
@@ -369,7 +372,7 @@ test('the remains of an earlier topology of the same name make way', async (t) =
   const second = { ...request, topologyId: topologyId('words-the-second') };
   // Its nodes are not there, so its scheduler refuses; what counts is that the first is gone.
   await assert.rejects(scheduler.launch(second), /words-the-second/);
-  assert.deepEqual(findTopologyProcesses(request.topologyId), []);
+  assert.deepEqual(findTopologyProcesses(machine.processes, request.topologyId), []);
   assert.ok(!existsSync(folder.killFile));
 });
 

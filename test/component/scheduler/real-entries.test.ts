@@ -2,22 +2,22 @@ import assert from 'node:assert/strict';
 import { existsSync, lstatSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { systemClock } from '../../../src/base/clock.ts';
 import { packageRoot } from '../../../src/base/entry.ts';
 import { hasCode } from '../../../src/base/errors.ts';
 import { containerId, topologyId, topologyName } from '../../../src/base/ids.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
-import { createSystemRandom } from '../../../src/base/random.ts';
 import { ENGINE_VERSION } from '../../../src/base/version.ts';
 import { parseContainerReport } from '../../../src/model/container-report.ts';
 import { packArchive } from '../../../src/package/archive.ts';
 import { encodeManifest } from '../../../src/package/archive-manifest.ts';
+import { systemEnvironment } from '../../../src/process-start/system-environment.ts';
 import { setUpContainer } from '../../../src/scheduler/local/container-setup.ts';
 import { uploadsFolder } from '../../../src/scheduler/local/working-folder.ts';
 import { createScheduler } from '../../../src/scheduler/create.ts';
 import { createStateManager } from '../../../src/state-manager/create.ts';
 import { paths } from '../../../src/state-manager/paths.ts';
 import { killProcesses } from '../../../src/supervision/end-processes.ts';
+import { systemProcessTable } from '../../../src/supervision/system-process-table.ts';
 import { findTopologyProcesses } from '../../../src/supervision/topology-processes.ts';
 import { createUploader } from '../../../src/uploader/create.ts';
 import { encodePackingPlan } from '../../../src/wire/packing-plan.ts';
@@ -28,6 +28,8 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /* The local scheduler's own entry points and a real archive, with container 0 only. */
 
+const environment = systemEnvironment(systemProcessTable);
+const { files, processes, clock, random } = environment;
 const target = { topologyName: topologyName('words'), cluster: 'local', role: 'ada' };
 const request = { ...target, topologyId: topologyId('words-real-entries'), environ: 'dev' };
 
@@ -43,7 +45,8 @@ const definition = encodeTopology({
 async function anUpload(t: TestContext, engineVersion = ENGINE_VERSION) {
   const { path: dataRoot, [Symbol.asyncDispose]: remove } = await temporaryFolder();
   t.after(async () => {
-    await killProcesses(findTopologyProcesses(request.topologyId), systemClock);
+    const left = findTopologyProcesses(processes, request.topologyId);
+    await killProcesses(left, { processes, clock });
     await remove();
   });
   const source = join(dataRoot, 'source');
@@ -55,7 +58,8 @@ async function anUpload(t: TestContext, engineVersion = ENGINE_VERSION) {
   const archives = createUploader({
     kind: 'file',
     folder: uploadsFolder(dataRoot, target),
-    random: createSystemRandom(),
+    random,
+    files,
   });
   return { dataRoot, archives, archive: await archives.upload(request.topologyId, file) };
 }
@@ -95,8 +99,8 @@ test('an archive of another version is refused, and the next attempt begins anew
 test('a topology is launched, reported and killed by the real processes', async (t) => {
   const { dataRoot, archive } = await anUpload(t);
   const stateRoot = join(dataRoot, 'state');
-  const surroundings = { clock: systemClock, random: createSystemRandom(), logger: silentLogger };
-  const stateManager = createStateManager({ kind: 'file', root: stateRoot, ...surroundings });
+  const surroundings = { ...environment, logger: silentLogger };
+  const stateManager = createStateManager({ ...surroundings, kind: 'file', root: stateRoot });
   t.after(() => stateManager.close());
   const { topologyName: name } = target;
   await stateManager.write(paths.topology(name), definition);
@@ -104,11 +108,11 @@ test('a topology is launched, reported and killed by the real processes', async 
   await stateManager.write(paths.executionState(name), Buffer.from('execution state'));
   await stateManager.write(paths.token(name), Buffer.from('a secret'));
   const scheduler = createScheduler({
+    ...surroundings,
     kind: 'local',
     dataRoot,
     stateRoot,
     stateManager,
-    ...surroundings,
   });
   await scheduler.launch({ ...request, archive });
   await eventually(async () => {
@@ -117,7 +121,7 @@ test('a topology is launched, reported and killed by the real processes', async 
     assert.deepEqual(names, ['metricsmgr-0', 'heron-tmanager']);
   });
   await scheduler.kill(target);
-  assert.deepEqual(findTopologyProcesses(request.topologyId), []);
+  assert.deepEqual(findTopologyProcesses(processes, request.topologyId), []);
   assert.deepEqual(await stateManager.list('topologies'), []);
   assert.ok(!existsSync(archive));
 });

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, utimesSync } from 'node:fs';
 import { test } from 'node:test';
 import { topologyId, topologyName } from '../../../src/base/ids.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
+import { systemFiles as files } from '../../../src/base/system-files.ts';
 import { encodeCompletion } from '../../../src/model/completion.ts';
 import { removeExpired } from '../../../src/scheduler/local/retention.ts';
 import { keptLogsFolder } from '../../../src/scheduler/local/working-folder.ts';
@@ -31,7 +32,7 @@ test('records and logs of completed topologies go when their time is over', asyn
   await complete('young', 1_000);
   await stateManager.write(paths.completed(topologyName('damaged')), Buffer.from('{'));
   const logger = silentLogger;
-  await removeExpired({ dataRoot, stateManager, retentionMs: 1_000, clock, logger });
+  await removeExpired({ dataRoot, stateManager, retentionMs: 1_000, files, clock, logger });
   assert.deepEqual(await stateManager.list(paths.completedTopologies), ['damaged', 'young']);
   assert.ok(!existsSync(keptLogsFolder(dataRoot, topologyId('old-id'))));
   assert.ok(existsSync(keptLogsFolder(dataRoot, topologyId('young-id'))));
@@ -50,6 +51,7 @@ test('so do logs that no record is about', async (t) => {
   };
   const old = keep('old', 2_000);
   const young = keep('young', 500);
-  await removeExpired({ dataRoot, stateManager, retentionMs: 1_000, clock, logger: silentLogger });
+  const logger = silentLogger;
+  await removeExpired({ dataRoot, stateManager, retentionMs: 1_000, files, clock, logger });
   assert.deepEqual([existsSync(old), existsSync(young)], [false, true]);
 });

@@ -6,6 +6,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { topologyId, topologyName } from '../../../src/base/ids.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { createSystemRandom } from '../../../src/base/random.ts';
+import { systemFiles } from '../../../src/base/system-files.ts';
 import type { PackingPlan } from '../../../src/model/packing-plan.ts';
 import { LocalScheduler } from '../../../src/scheduler/local/local-scheduler.ts';
 import {
@@ -19,6 +20,7 @@ import { paths } from '../../../src/state-manager/paths.ts';
 import type { StateManager } from '../../../src/state-manager/state-manager.ts';
 import { endProcesses, killProcesses } from '../../../src/supervision/end-processes.ts';
 import { readPidFile } from '../../../src/supervision/pid-file.ts';
+import { systemProcessTable } from '../../../src/supervision/system-process-table.ts';
 import { findTopologyProcesses } from '../../../src/supervision/topology-processes.ts';
 import { encodePackingPlan } from '../../../src/wire/packing-plan.ts';
 import { encodeTopology } from '../../../src/wire/topology.ts';
@@ -61,6 +63,8 @@ export async function aSubmittedTopology(t: TestContext, plan: PackingPlan): Pro
     clock: systemClock,
     random: createSystemRandom(),
     logger: silentLogger,
+    files: systemFiles,
+    processes: systemProcessTable,
   });
   const id = topologyId(`words${randomUUID()}`);
   const target = { topologyName: topologyName('words'), cluster: 'local', role: 'ada' };
@@ -74,15 +78,20 @@ export async function aSubmittedTopology(t: TestContext, plan: PackingPlan): Pro
       hosts: ['127.0.0.1', '127.0.0.2'],
       stateManager: state,
       archivesOf: () => ({ remove: async (location) => rmSync(location, { force: true }) }),
+      files: systemFiles,
+      processes: systemProcessTable,
+      executable: process.execPath,
+      variables: process.env,
       clock: systemClock,
       logger: silentLogger,
       schedulerCommand: [STUB_SCHEDULER],
     });
   t.after(async () => {
-    const scheduler = readPidFile(folder.root, 'scheduler');
-    if (scheduler !== undefined)
-      await endProcesses([scheduler], { clock: systemClock, graceMs: 0 });
-    await killProcesses(findTopologyProcesses(request.topologyId), systemClock);
+    const machine = { processes: systemProcessTable, clock: systemClock };
+    const scheduler = readPidFile(systemFiles, folder.root, 'scheduler');
+    if (scheduler !== undefined) await endProcesses([scheduler], { ...machine, graceMs: 0 });
+    const left = findTopologyProcesses(systemProcessTable, request.topologyId);
+    await killProcesses(left, machine);
     await stateManager.close();
     await remove();
   });

@@ -1,7 +1,9 @@
 import { systemClock } from '../../../src/base/clock.ts';
 import type { TopologyId } from '../../../src/base/ids.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
+import { systemProcessIdentities } from '../../../src/base/process-identities.ts';
 import { createSystemRandom } from '../../../src/base/random.ts';
+import { systemFiles } from '../../../src/base/system-files.ts';
 import { createStateManager } from '../../../src/state-manager/create.ts';
 import type { ClientCall, ClientReport } from './remote-client.ts';
 
@@ -13,6 +15,8 @@ const manager = createStateManager({
   clock: systemClock,
   random: createSystemRandom(),
   logger: silentLogger,
+  files: systemFiles,
+  processes: systemProcessIdentities,
 });
 
 const methods = {

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import { topologyId } from '../../../src/base/ids.ts';
+import { systemFiles } from '../../../src/base/system-files.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import {
@@ -92,6 +94,45 @@ describe('the folder of a file state manager', () => {
     await eventually(() => assert.equal(told.at(-1), undefined));
     await manager.write(NODE, bytesOf('after'));
     await eventually(() => assert.equal(told.at(-1), 'after'));
+  });
+});
+
+describe('a watched folder of a state tree', () => {
+  it('is not made again by those whom its removal wakes, only when they look again', async (t) => {
+    const root = await stateRoot(t);
+    const clock = new ManualClock();
+    const { told } = record(root.connect({ clock }), NODE);
+    await eventually(() => assert.deepEqual(told, [undefined]));
+    await writeFile(join(root.path, NODE), 'there');
+    await eventually(() => assert.deepEqual(told, [undefined, 'there']));
+    await rm(root.path, { recursive: true });
+    await eventually(() => assert.deepEqual(told, [undefined, 'there', undefined]));
+    assert.equal(existsSync(root.path), false);
+    clock.advance(500);
+    await eventually(() => assert.equal(existsSync(dirname(join(root.path, NODE))), true));
+  });
+
+  it('is watched anew when one takes its place, even with the inode of the old', async (t) => {
+    const root = await stateRoot(t);
+    const clock = new ManualClock();
+    const folder = dirname(join(root.path, NODE));
+    await mkdir(folder, { recursive: true });
+    const same = await systemFiles.facts(folder);
+    const manager = root.connect({ clock, files: { ...systemFiles, facts: async () => same } });
+    const { told } = record(manager, NODE);
+    await eventually(() => assert.deepEqual(told, [undefined]));
+    await rename(folder, `${folder}-old`);
+    await mkdir(folder);
+    await writeFile(join(root.path, NODE), 'a');
+    await eventually(() => {
+      clock.advance(500);
+      assert.deepEqual(told, [undefined, 'a']);
+    });
+    // A look that is still under way may see one or two of them; who sees all is told by events.
+    for (const value of ['b', 'c', 'd', 'e']) {
+      await writeFile(join(root.path, NODE), value);
+      await eventually(() => assert.equal(told.at(-1), value));
+    }
   });
 });
 
@@ -286,4 +327,23 @@ describe('a state folder in a bad state', () => {
     await rejectsWith(manager.write(NODE, bytesOf('new')), 'STATE_NOT_WRITABLE');
     assert.equal(textOf(await manager.read(NODE)), 'old');
   });
+
+  it('on a disk that fills up keeps the node as it was, and no part of the new one', async (t) => {
+    const root = await stateRoot(t);
+    await root.connect().write(NODE, bytesOf('old'));
+    const full = root.connect({ files: { ...systemFiles, write: writeHalf } });
+    await assert.rejects(full.write(NODE, bytesOf('new')), {
+      code: 'STATE_NOT_WRITABLE',
+      message: `cannot write the state node ${NODE} under ${root.path}: the disk is full`,
+    });
+    assert.equal(textOf(await full.read(NODE)), 'old');
+    await full.close();
+    const left = await root.names('.heron-ts/temporary');
+    assert.equal(left.length, 1, 'the record of the other manager');
+  });
 });
+
+async function writeHalf(file: string, bytes: Uint8Array): Promise<void> {
+  await systemFiles.write(file, bytes.subarray(0, bytes.length / 2));
+  throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+}

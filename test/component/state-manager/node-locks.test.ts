@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { readdir, rename, writeFile } from 'node:fs/promises';
 import { describe, it, type TestContext } from 'node:test';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
-import { ownIdentity } from '../../../src/base/process-identity.ts';
+import type { Files } from '../../../src/base/files.ts';
+import { systemProcessIdentities } from '../../../src/base/process-identities.ts';
 import { createSeededRandom } from '../../../src/base/random.ts';
+import { systemFiles } from '../../../src/base/system-files.ts';
 import { DiskLayout } from '../../../src/state-manager/file/disk-layout.ts';
 import { encodeHolder, fingerprintOf } from '../../../src/state-manager/file/holder-record.ts';
 import { NodeLocks } from '../../../src/state-manager/file/node-locks.ts';
@@ -16,7 +18,7 @@ const NAME = 'tmanagers%2Fwords';
 
 /** The record of a process that had this process's pid and is gone. */
 function deadRecord(manager: string): Uint8Array {
-  const process = { ...ownIdentity(), startTicks: 1 };
+  const process = { ...systemProcessIdentities.own(), startTicks: 1 };
   return encodeHolder({ process, manager });
 }
 
@@ -29,18 +31,14 @@ class LockFolder {
     this.layout = new DiskLayout(root);
   }
 
-  async holder(clock: Clock = systemClock): Promise<NodeLocks> {
+  async holder(clock: Clock = systemClock, files: Files = systemFiles): Promise<NodeLocks> {
     this.#holders += 1;
     const random = createSeededRandom(this.#holders);
-    const locks = new NodeLocks(
-      this.layout,
-      new TemporaryFiles(this.layout.temporaryFolder, random),
-      {
-        clock,
-        random,
-        record: encodeHolder({ process: ownIdentity(), manager: `holder-${this.#holders}` }),
-      },
-    );
+    const ports = { files, processes: systemProcessIdentities, clock, random };
+    const temporary = new TemporaryFiles(this.layout.temporaryFolder, ports);
+    const process = systemProcessIdentities.own();
+    const record = encodeHolder({ process, manager: `holder-${this.#holders}` });
+    const locks = new NodeLocks(this.layout, temporary, { ...ports, record });
     await locks.open();
     return locks;
   }
@@ -159,7 +157,81 @@ describe('locks between state managers', () => {
     await Promise.all(holders.map(visit));
     assert.equal(turns, 240);
   });
+
+  it('that cannot be removed go as soon as the disk is well, and hold up nobody for long', async (t) => {
+    const folder = await lockFolder(t);
+    const disk = new DiskThatKeeps(folder.layout.lockFile(NAME));
+    const locks = await folder.holder(systemClock, disk.files);
+    await (await locks.acquire(NAME)).release();
+    assert.deepEqual(await folder.names(), [NAME], 'the removal has failed');
+    disk.isIll = false;
+    await (await (await folder.holder()).acquire(NAME)).release();
+    assert.deepEqual(await folder.names(), []);
+  });
+
+  it('that cannot be removed are taken up again by their own holder', async (t) => {
+    const folder = await lockFolder(t);
+    const disk = new DiskThatKeeps(folder.layout.lockFile(NAME));
+    const clock = new ManualClock();
+    const locks = await folder.holder(clock, disk.files);
+    await (await locks.acquire(NAME)).release();
+    const again = await locks.acquire(NAME);
+    disk.isIll = false;
+    await again.release();
+    assert.deepEqual(await folder.names(), []);
+    assert.equal(clock.pendingTimers, 0);
+  });
+
+  it('that were removed although the disk said otherwise are left to their new holder', async (t) => {
+    const folder = await lockFolder(t);
+    const disk = new DiskThatKeeps(folder.layout.lockFile(NAME), { removesAllTheSame: true });
+    const clock = new ManualClock();
+    const locks = await folder.holder(clock, disk.files);
+    await (await locks.acquire(NAME)).release();
+    const other = await (await folder.holder()).acquire(NAME);
+    disk.isIll = false;
+    const looksBefore = disk.looks;
+    clock.advance(1_000);
+    await eventually(() => assert.ok(disk.looks > looksBefore, 'it has looked whose the lock is'));
+    await locks.close();
+    assert.deepEqual(await folder.names(), [NAME]);
+    await other.release();
+  });
+
+  it('that cannot be removed are tried once more by a close', async (t) => {
+    const folder = await lockFolder(t);
+    const disk = new DiskThatKeeps(folder.layout.lockFile(NAME));
+    const clock = new ManualClock();
+    const locks = await folder.holder(clock, disk.files);
+    await (await locks.acquire(NAME)).release();
+    disk.isIll = false;
+    await locks.close();
+    assert.deepEqual(await folder.names(), []);
+    assert.equal(clock.pendingTimers, 0);
+  });
 });
+
+/** A disk that fails to remove one file while it is ill. */
+class DiskThatKeeps {
+  isIll = true;
+  looks = 0;
+  readonly files: Files;
+
+  constructor(kept: string, { removesAllTheSame = false } = {}) {
+    this.files = {
+      ...systemFiles,
+      read: (file) => {
+        if (file === kept) this.looks += 1;
+        return systemFiles.read(file);
+      },
+      unlink: async (file) => {
+        if (file !== kept || !this.isIll) return systemFiles.unlink(file);
+        if (removesAllTheSame) await systemFiles.unlink(file);
+        throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
+      },
+    };
+  }
+}
 
 async function replaceAsDead(folder: LockFolder, manager: string): Promise<void> {
   await folder.leave(`prepared-${manager}`, deadRecord(manager));

@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
+import type { Files } from '../../../src/base/files.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
+import { systemProcessIdentities } from '../../../src/base/process-identities.ts';
 import { createSystemRandom } from '../../../src/base/random.ts';
+import { systemFiles } from '../../../src/base/system-files.ts';
 import { createStateManager } from '../../../src/state-manager/create.ts';
 import type { StateManager } from '../../../src/state-manager/state-manager.ts';
 import { RemoteClient } from './remote-client.ts';
@@ -13,6 +16,7 @@ interface ConnectOptions {
   /** Another root than the test's. */
   readonly root?: string;
   readonly clock?: Clock;
+  readonly files?: Files;
 }
 
 /**
@@ -32,13 +36,16 @@ export class StateRoot {
   }
 
   /** A manager in the test's own process. */
-  connect({ root = this.path, clock = systemClock }: ConnectOptions = {}): StateManager {
+  connect(options: ConnectOptions = {}): StateManager {
+    const { root = this.path, clock = systemClock, files = systemFiles } = options;
     const manager = createStateManager({
       kind: 'file',
       root,
       clock,
       random: createSystemRandom(),
       logger: silentLogger,
+      files,
+      processes: systemProcessIdentities,
     });
     this.#endings.push(() => manager.close());
     return manager;

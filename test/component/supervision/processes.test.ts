@@ -7,17 +7,15 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { topologyId } from '../../../src/base/ids.ts';
 import { identityOf, isAlive, type ProcessIdentity } from '../../../src/base/process-identity.ts';
 import { RotatingFile } from '../../../src/base/rotating-file.ts';
+import { systemFiles } from '../../../src/base/system-files.ts';
+import { adoptProcess } from '../../../src/supervision/adopt-process.ts';
 import { endProcesses, killProcesses } from '../../../src/supervision/end-processes.ts';
 import { exitReason } from '../../../src/supervision/exit-reason.ts';
 import { readPidFile, writePidFile } from '../../../src/supervision/pid-file.ts';
 import type { ProcessHandle } from '../../../src/supervision/process-handle.ts';
-import {
-  adoptProcess,
-  type Command,
-  READY,
-  startDependent,
-  startDetached,
-} from '../../../src/supervision/start-process.ts';
+import type { Command } from '../../../src/supervision/process-table.ts';
+import { READY } from '../../../src/supervision/ready-message.ts';
+import { systemProcessTable } from '../../../src/supervision/system-process-table.ts';
 import {
   findTopologyProcesses,
   topologyMark,
@@ -34,9 +32,11 @@ const READS_INPUT = `process.on('SIGTERM', () => {}); console.log('ready');
   require('fs').readFileSync(0); process.exit(3)`;
 const IGNORES_SIGTERM = `process.on('SIGTERM', () => console.log('no')); ${STAYS}`;
 
+const processes = systemProcessTable;
+const machine = { processes, clock: systemClock };
+
 interface Bench {
   readonly folder: string;
-  readonly clock: typeof systemClock;
   readonly command: (script: string, changes?: Partial<Command>) => Command;
   /** Starts a dependent child and kills it after the test whatever happens. */
   readonly start: (script: string) => ProcessHandle & { readonly identity: ProcessIdentity };
@@ -57,12 +57,11 @@ async function bench(t: TestContext): Promise<Bench> {
   });
   return {
     folder,
-    clock: systemClock,
     command,
     start(script) {
       const openOutput = (): RotatingFile =>
         new RotatingFile({ file: outputFile, bytesMax: 10_000, filesMax: 2 });
-      const handle = startDependent(command(script), { openOutput, clock: systemClock });
+      const handle = processes.startDependent(command(script), openOutput);
       t.after(() => handle.signal('SIGKILL'));
       const identity = identityOf(handle.pid ?? 0);
       assert.ok(identity !== undefined);
@@ -75,10 +74,10 @@ async function bench(t: TestContext): Promise<Bench> {
 test('a child is named by a pid file while it lives', async (t) => {
   const { folder, start } = await bench(t);
   const child = start(STAYS);
-  assert.deepEqual(readPidFile(folder, 'child'), child.identity);
+  assert.deepEqual(readPidFile(systemFiles, folder, 'child'), child.identity);
   child.signal('SIGTERM');
   assert.deepEqual(await child.ended, { code: null, signal: 'SIGTERM', lastLines: [] });
-  assert.equal(readPidFile(folder, 'child'), undefined);
+  assert.equal(readPidFile(systemFiles, folder, 'child'), undefined);
   child.signal('SIGKILL'); // Late and harmless.
 });
 
@@ -107,12 +106,12 @@ test('how a child ended is seen: code, signal and last lines', async (t) => {
 });
 
 test('a heap that is exhausted is told from other ends', async (t) => {
-  const { command, folder, clock } = await bench(t);
+  const { command, folder } = await bench(t);
   const script = `const kept = []; for (;;) kept.push(new Array(1000).fill({}))`;
   const hungry = command('', { arguments: ['--max-old-space-size=16', '-e', script] });
   const openOutput = (): RotatingFile =>
     new RotatingFile({ file: join(folder, 'x.out'), bytesMax: 100_000, filesMax: 1 });
-  const ending = await startDependent(hungry, { openOutput, clock }).ended;
+  const ending = await processes.startDependent(hungry, openOutput).ended;
   assert.equal(ending.signal, 'SIGABRT');
   assert.match(exitReason(ending), /^ran out of JavaScript heap/);
 });
@@ -132,26 +131,26 @@ test('much output is read to its end and kept within its bound', async (t) => {
 });
 
 test('what cannot be started says why', async (t) => {
-  const { command, clock, folder } = await bench(t);
+  const { command, folder } = await bench(t);
   const openOutput = (): RotatingFile =>
     new RotatingFile({ file: join(folder, 'x.out'), bytesMax: 1_000, filesMax: 1 });
-  const missing = startDependent(command('', { executable: '/no/such/node' }), {
+  const missing = processes.startDependent(
+    command('', { executable: '/no/such/node' }),
     openOutput,
-    clock,
-  });
+  );
   assert.equal(missing.pid, undefined);
   assert.match((await missing.ended).startProblem ?? '', /child cannot be started: .*ENOENT/);
 
-  const noLog = startDependent(command(STAYS), {
-    openOutput: () => new RotatingFile({ file: '/proc/x.out', bytesMax: 1, filesMax: 1 }),
-    clock,
-  });
+  const noLog = processes.startDependent(
+    command(STAYS),
+    () => new RotatingFile({ file: '/proc/x.out', bytesMax: 1, filesMax: 1 }),
+  );
   assert.match((await noLog.ended).startProblem ?? '', /cannot write to \/proc\/x\.out/);
 
-  const noPidFile = startDependent(command(STAYS, { pidFolder: join(folder, 'none') }), {
+  const noPidFile = processes.startDependent(
+    command(STAYS, { pidFolder: join(folder, 'none') }),
     openOutput,
-    clock,
-  });
+  );
   assert.match((await noPidFile.ended).startProblem ?? '', /ENOENT/);
 });
 
@@ -183,24 +182,29 @@ test('a dependent child ends when its parent dies, however that happens', async 
   const { command } = await bench(t);
   const child = `process.stdin.on('end', () => process.exit(0)).resume(); ${STAYS}`;
   const { path: folder } = await temporaryFolder(t);
-  const parentModule = join(import.meta.dirname, '../../../src/supervision/start-process.ts');
-  const parent = startDetached(
+  const parentModule = join(
+    import.meta.dirname,
+    '../../../src/supervision/system-process-table.ts',
+  );
+  const parent = processes.startDetached(
     {
       ...command(`
-        const { startDependent } = await import(${JSON.stringify(parentModule)});
+        const { systemProcessTable } = await import(${JSON.stringify(parentModule)});
         const output = { append() {}, close() {} };
         const command = { name: 'grandchild', executable: process.execPath,
           arguments: ['-e', ${JSON.stringify(child)}], environment: process.env,
           workingDirectory: '.', pidFolder: ${JSON.stringify(folder)} };
-        startDependent(command, { openOutput: () => output, clock: {} });
+        systemProcessTable.startDependent(command, () => output);
         setInterval(() => {}, 1000);`),
       name: 'parent',
     },
     join(folder, 'parent.out'),
   );
   t.after(() => parent.signal('SIGKILL'));
-  const grandchild = await eventually(() => readPidFile(folder, 'grandchild') ?? false);
-  t.after(() => killProcesses([grandchild], systemClock));
+  const grandchild = await eventually(
+    () => readPidFile(systemFiles, folder, 'grandchild') ?? false,
+  );
+  t.after(() => killProcesses([grandchild], machine));
   parent.signal('SIGKILL');
   await eventually(() => !isAlive(grandchild));
 });
@@ -208,14 +212,14 @@ test('a dependent child ends when its parent dies, however that happens', async 
 test('an adopted process is seen to end although it is no child', async (t) => {
   const { folder, command } = await bench(t);
   const clock = new ManualClock();
-  const child = startDetached(command(STAYS), join(folder, 'adopted.out'));
+  const child = processes.startDetached(command(STAYS), join(folder, 'adopted.out'));
   t.after(() => child.signal('SIGKILL'));
   await eventually(() => readFileSync(join(folder, 'adopted.out'), 'utf8') === 'ready\n');
-  const identity = readPidFile(folder, 'child');
+  const identity = readPidFile(systemFiles, folder, 'child');
   assert.ok(identity !== undefined);
   const adopted = adoptProcess(
-    { name: 'child', pidFolder: folder, identity },
-    { outputFile: join(folder, 'adopted.out'), clock },
+    { name: 'child', pidFolder: folder, identity, outputFile: join(folder, 'adopted.out') },
+    { processes, files: systemFiles, clock },
   );
   assert.equal(adopted.pid, child.pid);
   clock.advance(5_000);
@@ -230,7 +234,7 @@ test('ending insists: SIGTERM, then SIGKILL after the grace time', async (t) => 
   const { start, output } = await bench(t);
   const child = start(IGNORES_SIGTERM);
   await eventually(() => output().includes('ready'));
-  assert.deepEqual(await endProcesses([child.identity], { clock: systemClock, graceMs: 50 }), []);
+  assert.deepEqual(await endProcesses([child.identity], { ...machine, graceMs: 50 }), []);
   assert.equal((await child.ended).signal, 'SIGKILL');
   assert.match(output(), /no\n/);
 });
@@ -240,11 +244,11 @@ test('a process with the same pid and another start time is never touched', asyn
   const child = start(IGNORES_SIGTERM);
   await eventually(() => output().includes('ready'));
   const earlier = { ...child.identity, startTicks: child.identity.startTicks - 1 };
-  writePidFile(folder, { name: 'earlier', identity: earlier });
-  const record = readPidFile(folder, 'earlier');
+  writePidFile(systemFiles, folder, { name: 'earlier', identity: earlier });
+  const record = readPidFile(systemFiles, folder, 'earlier');
   assert.ok(record !== undefined);
-  assert.deepEqual(await endProcesses([record], { clock: systemClock, graceMs: 0 }), []);
-  assert.deepEqual(await killProcesses([record], systemClock), []);
+  assert.deepEqual(await endProcesses([record], { ...machine, graceMs: 0 }), []);
+  assert.deepEqual(await killProcesses([record], machine), []);
   child.signal('SIGTERM');
   await eventually(() => output().includes('no\n')); // It still answers.
 });
@@ -253,7 +257,7 @@ test('a topology’s processes are found by their mark, orphans and other groups
   const { folder, command } = await bench(t);
   const id = topologyId(`words-${randomUUID()}`);
   const orphan = `process.title = 'another name'; ${STAYS}`;
-  const parent = startDetached(
+  const parent = processes.startDetached(
     command(
       `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(orphan)}],
          { detached: true, stdio: 'ignore' });`,
@@ -262,18 +266,18 @@ test('a topology’s processes are found by their mark, orphans and other groups
     join(folder, 'parent.out'),
   );
   // The orphan leads a group of its own, so the end of its parent spares it.
-  await eventually(() => findTopologyProcesses(id).length === 2);
-  t.after(() => killProcesses(findTopologyProcesses(id), systemClock));
+  await eventually(() => findTopologyProcesses(processes, id).length === 2);
+  t.after(() => killProcesses(findTopologyProcesses(processes, id), machine));
   parent.signal('SIGTERM');
   await parent.ended;
   const left = await eventually(() => {
-    const found = findTopologyProcesses(id);
+    const found = findTopologyProcesses(processes, id);
     return found.length === 1 && found;
   });
-  assert.deepEqual(findTopologyProcesses(topologyId(`${id}x`)), []);
-  assert.deepEqual(findTopologyProcesses(topologyId(id.slice(0, -1))), []);
-  assert.deepEqual(await killProcesses(left, systemClock), []);
-  assert.deepEqual(findTopologyProcesses(id), []);
+  assert.deepEqual(findTopologyProcesses(processes, topologyId(`${id}x`)), []);
+  assert.deepEqual(findTopologyProcesses(processes, topologyId(id.slice(0, -1))), []);
+  assert.deepEqual(await killProcesses(left, machine), []);
+  assert.deepEqual(findTopologyProcesses(processes, id), []);
 });
 
 /** The live members of a process group, by /proc. */
@@ -289,13 +293,13 @@ function groupOf(leader: number): readonly ProcessIdentity[] {
 }
 
 test('a child can say that it does its work, and only in the agreed words', async (t) => {
-  const { command, folder, clock } = await bench(t);
+  const { command, folder } = await bench(t);
   const openOutput = (): RotatingFile =>
     new RotatingFile({ file: join(folder, 'ready.out'), bytesMax: 10_000, filesMax: 2 });
   const script = (words: string): string => `process.send(${words}); ${STAYS}`;
   const start = (words: string): ProcessHandle => {
     const ready = { saysReady: true } as const;
-    const handle = startDependent(command(script(words), ready), { openOutput, clock });
+    const handle = processes.startDependent(command(script(words), ready), openOutput);
     t.after(() => handle.signal('SIGKILL'));
     return handle;
   };

@@ -8,7 +8,9 @@ import type { LogicalTopology } from '../../../src/model/logical-topology.ts';
 import type { PackingPlan } from '../../../src/model/packing-plan.ts';
 import type { InstanceAddress } from '../../../src/model/physical-plan.ts';
 import { Settings } from '../../../src/model/settings.ts';
+import { listenHttp } from '../../../src/net/http-server.ts';
 import { tcpNetwork } from '../../../src/net/tcp-network.ts';
+import { systemResourceUse } from '../../../src/process-start/system-resource-use.ts';
 import {
   MemoryStateManager,
   MemoryStateTree,
@@ -93,6 +95,8 @@ export class RunningMaster {
       settings: new Settings(topology.config),
       stateManager,
       network: tcpNetwork,
+      listenHttp,
+      resourceUse: systemResourceUse,
       clock,
       random: createSystemRandom(),
       logger: silentLogger,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { RotatingFile } from '../../../src/base/rotating-file.ts';
 import { FileSink } from '../../../src/metrics-manager/file-sink.ts';
 import { Counter } from '../../../src/metrics/metrics-registry.ts';
 import { AN_EXCEPTION, aMetricsRecord } from '../../support/metrics-records.ts';
@@ -11,7 +12,7 @@ test('each record is a line of JSON', async () => {
   await using folder = await temporaryFolder();
   const file = join(folder.path, 'metrics.jsonl');
   const dropped = new Counter();
-  const sink = new FileSink({ file, bytesMax: 1_000_000, filesMax: 2 }, dropped);
+  const sink = new FileSink(new RotatingFile({ file, bytesMax: 1_000_000, filesMax: 2 }), dropped);
   sink.accept(aMetricsRecord());
   sink.accept(aMetricsRecord({ metrics: [], exceptions: [AN_EXCEPTION] }));
   await sink.close();
@@ -42,7 +43,7 @@ test('the disk is used within bounds', async () => {
   await using folder = await temporaryFolder();
   const file = join(folder.path, 'metrics.jsonl');
   const dropped = new Counter();
-  const sink = new FileSink({ file, bytesMax: 1_000, filesMax: 3 }, dropped);
+  const sink = new FileSink(new RotatingFile({ file, bytesMax: 1_000, filesMax: 3 }), dropped);
   for (let count = 0; count < 100; count += 1) sink.accept(aMetricsRecord());
   await sink.close();
   const files = (await readdir(folder.path)).toSorted();
@@ -53,7 +54,7 @@ test('what cannot be written is counted', async () => {
   await using folder = await temporaryFolder();
   const file = join(folder.path, 'metrics.jsonl');
   const dropped = new Counter();
-  const sink = new FileSink({ file, bytesMax: 1_000, filesMax: 2 }, dropped);
+  const sink = new FileSink(new RotatingFile({ file, bytesMax: 1_000, filesMax: 2 }), dropped);
   await sink.close();
   sink.accept(aMetricsRecord({ exceptions: [AN_EXCEPTION] }));
   assert.equal(dropped.value, 2);

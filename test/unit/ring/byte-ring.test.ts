@@ -10,7 +10,7 @@ import {
   RingReader,
   RingWriter,
 } from '../../../src/ring/byte-ring.ts';
-import { Doorbell } from '../../../src/ring/doorbell.ts';
+import { AtomicsDoorbell } from '../../../src/ring/atomics-doorbell.ts';
 
 const CAPACITY_BYTES = 4096;
 const HEADER_BYTES = 16;
@@ -22,8 +22,8 @@ function aRing({ bytes = CAPACITY_BYTES, firstPosition = 0 } = {}) {
   const control = new Int32Array(memory, 0, CONTROL_BYTES / 4);
   control[0] = firstPosition;
   control[TAIL_WORD] = firstPosition;
-  const writerBell = new Doorbell();
-  const readerBell = new Doorbell();
+  const writerBell = new AtomicsDoorbell();
+  const readerBell = new AtomicsDoorbell();
   const writer = new RingWriter(memory, writerBell, readerBell);
   const reader = new RingReader(memory, writerBell);
   return { memory, writer, reader, writerBell, readerBell };

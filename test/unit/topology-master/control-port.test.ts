@@ -8,7 +8,7 @@ import {
   controlHandler,
   parametersOf,
 } from '../../../src/topology-master/control-port.ts';
-import type { HttpRequest } from '../../../src/topology-master/http-server.ts';
+import type { HttpRequest } from '../../../src/net/http-server.ts';
 
 class StubTopology implements CommandedTopology {
   state: TopologyState | undefined = 'RUNNING';

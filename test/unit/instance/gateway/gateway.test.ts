@@ -6,7 +6,7 @@ import { Gateway } from '../../../../src/instance/gateway/gateway.ts';
 import { TaskStatusWriter } from '../../../../src/instance/task-status.ts';
 import type { ToTask } from '../../../../src/instance/thread-channel.ts';
 import { RingWriter } from '../../../../src/ring/byte-ring.ts';
-import { Doorbell } from '../../../../src/ring/doorbell.ts';
+import { AtomicsDoorbell, atomicsDoorbells } from '../../../../src/ring/atomics-doorbell.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { ScriptedNetwork } from '../../../support/scripted-network.ts';
 import { settled } from '../../../support/settled.ts';
@@ -26,18 +26,22 @@ function aGateway(
   const gateway = new Gateway({
     start: { identity: anIdentity('middle', 3), token: 'secret' },
     topology: linePlan.topology,
-    network: new ScriptedNetwork(),
-    clock,
-    random: createSeededRandom(1),
+    environment: {
+      network: new ScriptedNetwork(),
+      clock,
+      random: createSeededRandom(1),
+      doorbells: atomicsDoorbells,
+      resourceUse: () => ({ cpuUserUs: 0, cpuSystemUs: 0, residentBytes: 0 }),
+      taskStack,
+      kill: () => {
+        kills += 1;
+      },
+    },
     logger: {
       ...silentLogger,
       error: (message: string, _fields?: LogFields) => void errors.push(message),
     },
     send: (message) => void sent.push(message),
-    taskStack,
-    kill: () => {
-      kills += 1;
-    },
   });
   gateway.start();
   t.after(() => {
@@ -54,7 +58,11 @@ function aGateway(
     kinds: () => sent.map(({ kind }) => kind).filter((kind) => kind !== 'ping'),
     kills: () => kills,
     status: new TaskStatusWriter(memory.status),
-    ring: new RingWriter(memory.dataOut, new Doorbell(memory.taskBell), new Doorbell()),
+    ring: new RingWriter(
+      memory.dataOut,
+      new AtomicsDoorbell(memory.taskBell),
+      new AtomicsDoorbell(),
+    ),
   };
 }
 

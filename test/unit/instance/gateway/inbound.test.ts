@@ -5,7 +5,7 @@ import { Inbound } from '../../../../src/instance/gateway/inbound.ts';
 import { TaskStatusReader, TaskStatusWriter } from '../../../../src/instance/task-status.ts';
 import { createTaskStatusMemory } from '../../../../src/instance/task-status.ts';
 import { createRingMemory, RingReader, RingWriter } from '../../../../src/ring/byte-ring.ts';
-import { Doorbell } from '../../../../src/ring/doorbell.ts';
+import { AtomicsDoorbell } from '../../../../src/ring/atomics-doorbell.ts';
 import { encodePacket, FrameAssembler, NO_REQUEST_ID } from '../../../../src/wire/frame.ts';
 import { TUPLE_SET_2_TYPE } from '../../../../src/wire/tuple-set-format.ts';
 import { grantedBytesSet } from '../../../../src/wire/tuple-set-writer.ts';
@@ -22,11 +22,11 @@ function anInbound({ windowBytes = 4 * SET_BYTES, ringBytes = 64 * 1024 } = {}) 
   const memory = createRingMemory(ringBytes);
   const statusMemory = createTaskStatusMemory();
   const status = new TaskStatusWriter(statusMemory);
-  const reader = new RingReader(memory, new Doorbell());
+  const reader = new RingReader(memory, new AtomicsDoorbell());
   const largeSets: Uint8Array[] = [];
   const granted: number[] = [];
   const inbound = new Inbound({
-    ring: new RingWriter(memory, new Doorbell(), new Doorbell()),
+    ring: new RingWriter(memory, new AtomicsDoorbell(), new AtomicsDoorbell()),
     task: taskId(3),
     status: new TaskStatusReader(statusMemory),
     windowBytes,

@@ -4,7 +4,7 @@ import { taskId } from '../../../../src/base/ids.ts';
 import { Outbound } from '../../../../src/instance/gateway/outbound.ts';
 import { END_OF_INPUT_MARKER, LARGE_SET_MARKER } from '../../../../src/instance/ring-markers.ts';
 import { createRingMemory, RingReader, RingWriter } from '../../../../src/ring/byte-ring.ts';
-import { Doorbell } from '../../../../src/ring/doorbell.ts';
+import { AtomicsDoorbell } from '../../../../src/ring/atomics-doorbell.ts';
 import { GatewayConnection } from '../../../support/gateway-connection.ts';
 import { writeFrame } from '../../../support/task-in-test.ts';
 import { aTuple, tupleSetBytes } from '../../../support/tuple-sets.ts';
@@ -16,9 +16,9 @@ const SET_BYTES = aSet('a').length;
 
 function anOutbound(ringBytes = 64 * 1024) {
   const memory = createRingMemory(ringBytes);
-  const bell = new Doorbell();
-  const ring = new RingWriter(memory, new Doorbell(), bell);
-  const outbound = new Outbound(new RingReader(memory, new Doorbell()), taskId(3));
+  const bell = new AtomicsDoorbell();
+  const ring = new RingWriter(memory, new AtomicsDoorbell(), bell);
+  const outbound = new Outbound(new RingReader(memory, new AtomicsDoorbell()), taskId(3));
   const emit = (...words: string[]): void => {
     for (const word of words) writeFrame(ring, aSet(word));
     outbound.pump();

@@ -4,15 +4,15 @@ import { decodeMetricsFrame } from '../../../../src/instance/metrics-frame.ts';
 import { MetricsReporter } from '../../../../src/instance/task/metrics-reporter.ts';
 import { CountMetric } from '../../../../src/metrics/count-metric.ts';
 import { createRingMemory, RingReader, RingWriter } from '../../../../src/ring/byte-ring.ts';
-import { Doorbell } from '../../../../src/ring/doorbell.ts';
+import { AtomicsDoorbell } from '../../../../src/ring/atomics-doorbell.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
 function aReporter() {
   const memory = createRingMemory(128 * 1024);
-  const reader = new RingReader(memory, new Doorbell());
+  const reader = new RingReader(memory, new AtomicsDoorbell());
   const clock = new ManualClock();
   const reporter = new MetricsReporter({
-    ring: new RingWriter(memory, new Doorbell(), new Doorbell()),
+    ring: new RingWriter(memory, new AtomicsDoorbell(), new AtomicsDoorbell()),
     clock,
     intervalMs: 1_000,
   });

@@ -12,12 +12,12 @@ import {
   NO_ROOM,
   RingWriter,
 } from '../../../../src/ring/byte-ring.ts';
-import { Doorbell } from '../../../../src/ring/doorbell.ts';
+import { AtomicsDoorbell } from '../../../../src/ring/atomics-doorbell.ts';
 
 function aWait({ isFull = false } = {}) {
   const memory = createRingMemory(64 * 1024);
-  const bell = new Doorbell();
-  const ring = new RingWriter(memory, bell, new Doorbell());
+  const bell = new AtomicsDoorbell();
+  const ring = new RingWriter(memory, bell, new AtomicsDoorbell());
   if (isFull) fill(ring);
   const statusMemory = createTaskStatusMemory();
   const status = new TaskStatusWriter(statusMemory);

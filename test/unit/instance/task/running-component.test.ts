@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, it, test } from 'node:test';
 import { BasicBolt } from '../../../../src/api/basic-bolt.ts';
+import { Spout } from '../../../../src/api/spout.ts';
 import type { AnyTuple } from '../../../../src/api/tuple.ts';
 import { TaskInTest } from '../../../support/task-in-test.ts';
 import { aTuple } from '../../../support/tuple-sets.ts';
@@ -21,4 +22,112 @@ test('what cannot be a grouping key is refused where it is emitted (R11)', async
   assert.deepEqual(task.takeFrames(), ['default: a b', 'marker 2']);
   assert.equal(task.exceptions.length, 1);
   assert.match(task.exceptions[0] ?? '', /field 'word' of stream 'default' of 'middle' decides/);
+});
+
+/** More than the ring holds, in one call. */
+const FLOOD = Array.from({ length: 40 }, (_, index) => `${index}`.padEnd(20_000, 'x'));
+const SMALL_RING = { 'heron.instance.queue.bytes': '65536' };
+const cannotBlock = { roomWait: () => ({ wait: () => false }) };
+
+class Flood extends Spout.of({ default: ['word'] }) {
+  calls = 0;
+  override nextTuple(): void {
+    this.calls += 1;
+    for (const word of FLOOD) this.emit([word]);
+    this.endOfInput();
+  }
+}
+
+class FloodingBolt extends BasicBolt.of({ default: ['word'], unread: ['word'] }) {
+  executed = 0;
+  override execute(): void {
+    this.executed += 1;
+    for (const word of FLOOD) this.emit([word]);
+  }
+}
+
+class Farewell extends BasicBolt.of({ default: ['word'], unread: ['word'] }) {
+  override execute(): void {}
+  override cleanup(): void {
+    for (const word of FLOOD) this.emit([word]);
+  }
+}
+
+describe('a component on a thread that cannot wait inside emit', () => {
+  it('has ended when its end, behind all that it has emitted, is in the ring', async () => {
+    const spout = new Flood();
+    const task = new TaskInTest(spout, { component: 'source', config: SMALL_RING, ...cannotBlock });
+    const life = { isOver: false };
+    const run = task.start().finally(() => {
+      life.isOver = true;
+    });
+    await task.turn();
+    const frames: string[] = [];
+    while (!life.isOver) {
+      assert.ok(!frames.includes('marker 2'), 'the end is in the ring, and the run is not over');
+      frames.push(...task.takeFrames());
+      await task.turn();
+    }
+    frames.push(...task.takeFrames());
+    assert.equal(await run, 'ended');
+    assert.deepEqual(frames, [...FLOOD.map((word) => `default: ${word}`), 'marker 2']);
+    assert.equal(spout.calls, 1);
+  });
+
+  it('executes nothing more until what it has emitted has left', async () => {
+    const bolt = new FloodingBolt();
+    const task = new TaskInTest(bolt, { config: SMALL_RING, ...cannotBlock });
+    for (const word of ['a', 'b']) task.feed({ tuples: [aTuple(word)] });
+    const run = task.start();
+    await task.turn();
+    assert.equal(bolt.executed, 1);
+    const frames: string[] = [];
+    while (bolt.executed === 1) {
+      frames.push(...task.takeFrames());
+      await task.turn();
+    }
+    assert.ok(frames.length >= FLOOD.length - 2, 'only the ring holds some of the first call');
+    assert.equal(task.running.keptBytes > 0, true);
+    task.running.stop();
+    task.gateway.closeOutput();
+    assert.equal(await run, 'stopped');
+  });
+
+  for (const isCut of [false, true]) {
+    const until = isCut ? 'cannot leave any more' : 'has left';
+    it(`is closed when what its last method has emitted ${until}`, async () => {
+      const task = new TaskInTest(new Farewell(), { config: SMALL_RING, ...cannotBlock });
+      const run = task.start();
+      await task.turn();
+      task.running.stop();
+      assert.equal(await run, 'stopped');
+      const life = { isClosed: false };
+      const closing = task.running.close().then(() => {
+        life.isClosed = true;
+      });
+      await task.turn();
+      assert.equal(life.isClosed, false);
+      if (isCut) task.gateway.closeOutput();
+      const frames: string[] = [];
+      while (!life.isClosed) {
+        if (!isCut) frames.push(...task.takeFrames());
+        await task.turn();
+      }
+      await closing;
+      frames.push(...task.takeFrames());
+      assert.equal(frames.length === FLOOD.length, !isCut);
+    });
+  }
+
+  it('fails its run when its end cannot get into the ring any more', async () => {
+    const task = new TaskInTest(new Flood(), {
+      component: 'source',
+      config: SMALL_RING,
+      ...cannotBlock,
+    });
+    const run = task.start();
+    await task.turn();
+    task.gateway.closeOutput();
+    await assert.rejects(run, { code: 'CONNECTION_CLOSED' });
+  });
 });

@@ -9,9 +9,15 @@ import { GatewayPorts } from '../../../../src/instance/gateway/gateway-ports.ts'
 import { Task } from '../../../../src/instance/task/task.ts';
 import type { ToGateway } from '../../../../src/instance/thread-channel.ts';
 import { Settings } from '../../../../src/model/settings.ts';
+import { atomicsDoorbells } from '../../../../src/ring/atomics-doorbell.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { settled } from '../../../support/settled.ts';
-import { anIdentity, linePlan, takeFrames } from '../../../support/task-in-test.ts';
+import {
+  anIdentity,
+  blockingRoomWait,
+  linePlan,
+  takeFrames,
+} from '../../../support/task-in-test.ts';
 
 class Words extends Spout.of({ default: ['word'] }) {
   readonly calls: string[] = [];
@@ -43,7 +49,7 @@ class Words extends Spout.of({ default: ['word'] }) {
 /** A task of `source`, whose gateway is the test. */
 function aTask({ load = async (built: BuiltTopology) => built } = {}) {
   const spout = new Words();
-  const gateway = new GatewayPorts(new Settings());
+  const gateway = new GatewayPorts(new Settings(), atomicsDoorbells);
   const clock = new ManualClock();
   const sent: ToGateway[] = [];
   const failures: unknown[] = [];
@@ -55,6 +61,8 @@ function aTask({ load = async (built: BuiltTopology) => built } = {}) {
     identity: anIdentity('source', 1),
     clock,
     logger: silentLogger,
+    doorbells: atomicsDoorbells,
+    roomWait: blockingRoomWait,
     send: (message) => void sent.push(message),
     load: () => load(built),
     onFailed: (error) => void failures.push(error),

@@ -1,52 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { taskId } from '../../../../src/base/ids.ts';
 import { LARGE_SET_MARKER } from '../../../../src/instance/ring-markers.ts';
-import { TupleOutput } from '../../../../src/instance/task/tuple-output.ts';
-import { createRingMemory, RingReader, RingWriter } from '../../../../src/ring/byte-ring.ts';
-import { Doorbell } from '../../../../src/ring/doorbell.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
+import { anOutput } from '../../../support/output-in-test.ts';
 import { setText, takeFrames } from '../../../support/task-in-test.ts';
 import { headerOf } from '../../../support/tuple-sets.ts';
 
-const RING_BYTES = 256 * 1024;
 const SET_BYTES_MAX = 32 * 1024;
-
-/** An output over a real ring; whoever waits for room finds that the test has read it empty. */
-function anOutput({ ringBytes = RING_BYTES, tupleBytesMax = 1024 * 1024 } = {}) {
-  const memory = createRingMemory(ringBytes);
-  const bell = new Doorbell();
-  const reader = new RingReader(memory, bell);
-  const clock = new ManualClock();
-  const frames: string[] = [];
-  const sizes: number[] = [];
-  const largeSets: Uint8Array[] = [];
-  const waits: number[] = [];
-  const drain = (): void => {
-    while (reader.next()) {
-      const { kind, bytes, start, end } = reader;
-      sizes.push(end - start);
-      frames.push(kind === 0 ? setText(bytes.subarray(start, end)) : `marker ${kind}`);
-      reader.release();
-    }
-  };
-  const output = new TupleOutput({
-    ring: new RingWriter(memory, bell, new Doorbell()),
-    task: taskId(3),
-    headers: [headerOf('words', 'default'), headerOf('words', 'late')],
-    tupleBytesMax,
-    roomWait: {
-      wait(bytes) {
-        waits.push(bytes);
-        drain();
-      },
-    },
-    clock,
-    sendLargeSet: (bytes) => void largeSets.push(bytes),
-  });
-  output.attended = true;
-  return { output, reader, clock, frames, sizes, largeSets, waits, drain };
-}
 
 describe('what a task emits', () => {
   it('O3: holds small tuples to a small limit, too', () => {

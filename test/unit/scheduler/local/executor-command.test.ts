@@ -6,7 +6,10 @@ import { parseExecutorArguments } from '../../../../src/executor/executor-argume
 import { executorCommand, hostOf } from '../../../../src/scheduler/local/executor-command.ts';
 import { schedulerArguments } from '../../../support/scheduler-arguments.ts';
 
-const command = executorCommand(schedulerArguments(), containerId(3), 'a secret');
+const command = executorCommand(schedulerArguments(), containerId(3), 'a secret', {
+  executable: '/bin/node',
+  variables: { LANG: 'C', HERON_TOKEN: 'of another topology' },
+});
 
 test('an executor understands what the scheduler tells it', () => {
   const entry = command.arguments.indexOf(entryFile('executor/main'));
@@ -29,6 +32,16 @@ test('an executor understands what the scheduler tells it', () => {
 test('the secret is in the environment, which others cannot see, not in the arguments', () => {
   assert.equal(command.environment['HERON_TOKEN'], 'a secret');
   assert.ok(command.arguments.every((argument) => !argument.includes('a secret')));
+});
+
+test('its own variables stand above those of its scheduler', () => {
+  assert.deepEqual(command.environment, {
+    NODE_COMPILE_CACHE: '/data/compile-cache',
+    LANG: 'C',
+    HERON_TOPOLOGY_ID: 'words-1234',
+    HERON_TOKEN: 'a secret',
+  });
+  assert.equal(command.executable, '/bin/node');
 });
 
 test('containers get the hosts in turn', () => {

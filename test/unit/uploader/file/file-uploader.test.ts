@@ -3,6 +3,7 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createSeededRandom } from '../../../../src/base/random.ts';
+import { systemFiles } from '../../../../src/base/system-files.ts';
 import { createUploader } from '../../../../src/uploader/create.ts';
 import type { Uploader } from '../../../../src/uploader/uploader.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -20,12 +21,8 @@ async function aPlace(t: TestContext): Promise<Place> {
   const archive = join(path, 'words.tar.gz');
   await writeFile(archive, 'packed');
   const random = createSeededRandom(1);
-  return {
-    path,
-    uploads,
-    archive,
-    uploader: createUploader({ kind: 'file', folder: uploads, random }),
-  };
+  const uploader = createUploader({ kind: 'file', folder: uploads, random, files: systemFiles });
+  return { path, uploads, archive, uploader };
 }
 
 describe('the file uploader', () => {

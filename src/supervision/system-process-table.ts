@@ -1,59 +1,47 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock } from '../base/clock.ts';
+import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
-import { identityOf, isAlive, type ProcessIdentity } from '../base/process-identity.ts';
-import type { RotatingFile } from '../base/rotating-file.ts';
-import { sendSignal, signalProcess } from './end-processes.ts';
+import { systemProcessIdentities } from '../base/process-identities.ts';
+import type { ProcessIdentity } from '../base/process-identity.ts';
+import type { AppendFile } from '../base/rotating-file.ts';
+import { systemFiles } from '../base/system-files.ts';
 import { lastLinesOf } from './last-lines.ts';
 import { LineTail } from './line-tail.ts';
 import { removePidFile, writePidFile } from './pid-file.ts';
-import type { Ending, ProcessHandle } from './process-handle.ts';
+import { type Ending, LAST_LINES_MAX, type ProcessHandle } from './process-handle.ts';
+import type { Command, ProcessTable, SignalName } from './process-table.ts';
+import { READY } from './ready-message.ts';
 
 /*
-  The three ways to get hold of a process: as a dependent child, as a detached child, and by
-  adopting what an earlier supervisor started.
+  The processes of the operating system.
 
   H1. A dependent child holds the read end of a pipe as its standard input. Nobody ever writes to
-      it: it ends when this process does, however that happens, and the child then ends too.
-  H2. A detached child outlives this process: it leads its own session and writes to a file.
-  H3. While a child lives, a pid file names it; it is removed when the child has been seen to end.
+      it: it ends when this process does, however that happens, and the child then ends too (P1).
+  H2. A detached child leads its own session and writes to a file (P2).
+  H3. A process is found by its variables on Linux only; elsewhere nothing is found and pid files
+      must do.
 */
-
-export interface Command {
-  readonly name: string;
-  readonly executable: string;
-  readonly arguments: readonly string[];
-  readonly environment: NodeJS.ProcessEnv;
-  readonly workingDirectory: string;
-  /** Where its pid file is kept; undefined for a process that writes its own. */
-  readonly pidFolder: string | undefined;
-  /** A dependent child that sends `READY` to its parent once it does its work. */
-  readonly saysReady?: boolean;
-}
-
-/** What such a child says, by `process.send`. */
-export const READY = { heron: 'ready' } as const;
-
-/** How many of a dead process's lines are kept for reports. */
-export const LAST_LINES_MAX = 20;
 
 /** A grandchild may hold the output pipe for ever; what it says later is not waited for. */
 const OUTPUT_LIMIT_MS = 500;
 
-/** Nobody tells when a process ends that is not a child: it is looked for this often. */
-const ADOPTED_PERIOD_MS = 1000;
+export const systemProcessTable: ProcessTable = {
+  ...systemProcessIdentities,
+  startDependent,
+  startDetached,
+  signal: (pid, name, { group = false } = {}) => sendSignal(group ? -pid : pid, name),
+  findByVariable,
+  lastLinesOf,
+};
 
 /** Starts a child that dies with this process (H1) and whose output is copied to a file. */
-export function startDependent(
-  command: Command,
-  { openOutput, clock }: { readonly openOutput: () => RotatingFile; readonly clock: Clock },
-): ProcessHandle {
+function startDependent(command: Command, openOutput: () => AppendFile): ProcessHandle {
   const tail = new LineTail(LAST_LINES_MAX);
   const ready = Promise.withResolvers<void>();
-  let output: RotatingFile | undefined;
+  let output: AppendFile | undefined;
   const start = (): ChildProcess => {
     const file = openOutput();
     output = file;
@@ -73,14 +61,14 @@ export function startDependent(
   };
   const handle = watch(command, start, {
     lastLines: () => tail.lines(),
-    settle: (child) => outputEnd(child, clock),
+    settle: outputEnd,
     onEnded: () => output?.close(),
   });
   return command.saysReady === true ? { ...handle, ready: ready.promise } : handle;
 }
 
 /** Starts a child that outlives this process (H2) and appends its output to a file. */
-export function startDetached(command: Command, outputFile: string): ProcessHandle {
+function startDetached(command: Command, outputFile: string): ProcessHandle {
   const start = (): ChildProcess => {
     mkdirSync(dirname(outputFile), { recursive: true, mode: 0o700 });
     const descriptor = openSync(outputFile, 'a', 0o600);
@@ -93,34 +81,6 @@ export function startDetached(command: Command, outputFile: string): ProcessHand
     }
   };
   return watch(command, start, { lastLines: () => lastLinesOf(outputFile, LAST_LINES_MAX) });
-}
-
-/** Watches a process that another supervisor started and that its pid file still names. */
-export function adoptProcess(
-  {
-    name,
-    pidFolder,
-    identity,
-  }: {
-    readonly name: string;
-    readonly pidFolder: string;
-    readonly identity: ProcessIdentity;
-  },
-  { outputFile, clock }: { readonly outputFile: string; readonly clock: Clock },
-): ProcessHandle {
-  const ended = new Promise<Ending>((resolve) => {
-    const timer = clock.every(ADOPTED_PERIOD_MS, () => {
-      if (isAlive(identity)) return;
-      timer.cancel();
-      removePidFile(pidFolder, name);
-      resolve({ code: null, signal: null, lastLines: lastLinesOf(outputFile, LAST_LINES_MAX) });
-    });
-  });
-  return {
-    pid: identity.pid,
-    ended,
-    signal: (signal) => signalProcess(identity, signal, { group: signal === 'SIGKILL' }),
-  };
 }
 
 /** Every child leads a process group of its own, so that what it starts can be ended with it. */
@@ -158,7 +118,8 @@ function watch(command: Command, start: () => ChildProcess, options: WatchOption
   const ended = new Promise<Ending>((resolve) => {
     child.once('exit', (code, signal) => {
       isRunning = false;
-      if (command.pidFolder !== undefined) removePidFile(command.pidFolder, command.name);
+      if (command.pidFolder !== undefined)
+        removePidFile(systemFiles, command.pidFolder, command.name);
       sendSignal(-pid, 'SIGKILL'); // What it left in its group.
       void (options.settle?.(child) ?? Promise.resolve()).then(() => {
         options.onEnded?.();
@@ -181,10 +142,10 @@ function watch(command: Command, start: () => ChildProcess, options: WatchOption
 
 /** A child without a pid file would be lost to the next supervisor, so it does not live on. */
 function recordPid({ name, pidFolder }: Command, { pid }: ChildProcess): void {
-  const identity = pid === undefined ? undefined : identityOf(pid);
+  const identity = pid === undefined ? undefined : systemProcessTable.identityOf(pid);
   if (pidFolder === undefined || identity === undefined) return;
   try {
-    writePidFile(pidFolder, { name, identity });
+    writePidFile(systemFiles, pidFolder, { name, identity });
   } catch (error) {
     sendSignal(-identity.pid, 'SIGKILL');
     throw error;
@@ -212,9 +173,9 @@ function endingOf({ name }: Command, error: unknown): Ending {
 }
 
 /** Resolves when the child's output has been read to its end, or when that takes too long. */
-function outputEnd(child: ChildProcess, clock: Clock): Promise<void> {
+function outputEnd(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
-    const limit = clock.after(OUTPUT_LIMIT_MS, () => {
+    const limit = systemClock.after(OUTPUT_LIMIT_MS, () => {
       child.stdout?.destroy();
       child.stderr?.destroy();
       resolve();
@@ -224,4 +185,35 @@ function outputEnd(child: ChildProcess, clock: Clock): Promise<void> {
       resolve();
     });
   });
+}
+
+/** Like `process.kill`, but a process that is gone or never was a group leader is no error. */
+function sendSignal(pid: number, name: SignalName): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+function findByVariable(name: string, value: string): readonly ProcessIdentity[] {
+  if (process.platform !== 'linux') return [];
+  const variable = Buffer.from(`${name}=${value}\0`);
+  return readdirSync('/proc').flatMap((entry) => {
+    const pid = Number(entry);
+    if (!Number.isInteger(pid) || pid === process.pid) return [];
+    // Before the look inside: the pid may change its owner.
+    const identity = systemProcessTable.identityOf(pid);
+    return identity !== undefined && hasInEnvironment(pid, variable) ? [identity] : [];
+  });
+}
+
+function hasInEnvironment(pid: number, variable: Buffer): boolean {
+  try {
+    const environment = readFileSync(`/proc/${pid}/environ`);
+    const at = environment.indexOf(variable);
+    return at === 0 || (at > 0 && environment[at - 1] === 0);
+  } catch {
+    return false; // Gone, or another user's and so not ours.
+  }
 }

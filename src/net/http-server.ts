@@ -48,11 +48,17 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
+/**
+ * Starts a server.
+ *
+ * @throws EngineError PORT_IN_USE when the port is taken.
+ */
+export type ListenHttp = (options: HttpServerOptions) => Promise<HttpServer>;
+
 /** A request is a few hundred bytes from a machine nearby; a second is already far too long. */
 const REQUEST_TIMEOUT_MS = 10_000;
 const CONNECTIONS_MAX = 128;
 
-/** @throws EngineError PORT_IN_USE when the port is taken. */
 export function listenHttp(options: HttpServerOptions): Promise<HttpServer> {
   const { host, port } = options;
   const server = createServer(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type HttpRequest, refusalOf } from '../../../src/topology-master/http-server.ts';
+import { type HttpRequest, refusalOf } from '../../../src/net/http-server.ts';
 
 const WELCOME: readonly HttpRequest['headers'][] = [
   { host: '127.0.0.1:8080' },

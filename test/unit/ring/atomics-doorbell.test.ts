@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Doorbell } from '../../../src/ring/doorbell.ts';
+import { AtomicsDoorbell } from '../../../src/ring/atomics-doorbell.ts';
 
 test('a ring after the look wakes the sleeper', async () => {
-  const doorbell = new Doorbell();
-  const others = new Doorbell(doorbell.memory);
+  const doorbell = new AtomicsDoorbell();
+  const others = new AtomicsDoorbell(doorbell.memory);
   for (let round = 0; round < 3; round += 1) {
     const sleep = doorbell.wait(doorbell.sequence());
     others.ring();
@@ -13,7 +13,7 @@ test('a ring after the look wakes the sleeper', async () => {
 });
 
 test('a ring between reading the sequence and going to sleep is not lost', async () => {
-  const doorbell = new Doorbell();
+  const doorbell = new AtomicsDoorbell();
   const seen = doorbell.sequence();
   doorbell.ring();
   await doorbell.wait(seen);
@@ -21,7 +21,7 @@ test('a ring between reading the sequence and going to sleep is not lost', async
 });
 
 test('without a ring nobody wakes up', async () => {
-  const doorbell = new Doorbell();
+  const doorbell = new AtomicsDoorbell();
   let awake = false;
   const sleep = doorbell.wait(doorbell.sequence()).then(() => {
     awake = true;
@@ -34,7 +34,7 @@ test('without a ring nobody wakes up', async () => {
 });
 
 test('blocking inside a pending wait loses neither', async () => {
-  const doorbell = new Doorbell();
+  const doorbell = new AtomicsDoorbell();
   const first = doorbell.sequence();
   const sleep = doorbell.wait(first);
   doorbell.ring();
@@ -50,7 +50,7 @@ test('blocking inside a pending wait loses neither', async () => {
 });
 
 test('only the ring that ends a sleep asks the platform to notify', async (t) => {
-  const doorbell = new Doorbell();
+  const doorbell = new AtomicsDoorbell();
   const sleep = doorbell.wait(doorbell.sequence());
   const notify = t.mock.method(Atomics, 'notify');
   for (let count = 0; count < 10; count += 1) doorbell.ring();

@@ -1,0 +1,29 @@
+import { systemClock } from '../../base/clock.ts';
+import { openLogger } from '../../base/log-file.ts';
+import { createSystemRandom } from '../../base/random.ts';
+import { systemFiles } from '../../base/system-files.ts';
+import { watchParent } from '../../net/parent-pipe.ts';
+import { tcpNetwork } from '../../net/tcp-network.ts';
+import { systemResourceUse } from '../../process-start/system-resource-use.ts';
+import { atomicsDoorbells } from '../../ring/atomics-doorbell.ts';
+import type { GatewayEnvironment } from './gateway-environment.ts';
+import { mainThreadStack } from './main-thread-stack.ts';
+
+/**
+ * The real world as a gateway's thread sees it. Not made of the process's: a thread pays for every
+ * module anew, and needs few of them.
+ */
+export function systemGatewayEnvironment(): GatewayEnvironment {
+  return {
+    clock: systemClock,
+    random: createSystemRandom(),
+    network: tcpNetwork,
+    files: systemFiles,
+    openLog: (options) => openLogger({ ...options, clock: systemClock }),
+    resourceUse: systemResourceUse,
+    doorbells: atomicsDoorbells,
+    taskStack: () => mainThreadStack(systemClock),
+    kill: () => process.kill(process.pid, 'SIGKILL'),
+    watchParent,
+  };
+}

@@ -1,0 +1,56 @@
+import { assert } from '../base/assert.ts';
+import { systemClock } from '../base/clock.ts';
+import { openLogger } from '../base/log-file.ts';
+import { systemProcessIdentities } from '../base/process-identities.ts';
+import { createSystemRandom } from '../base/random.ts';
+import { RotatingFile } from '../base/rotating-file.ts';
+import { systemFiles } from '../base/system-files.ts';
+import type { HttpServerOptions } from '../net/http-server.ts';
+import { tcpNetwork } from '../net/tcp-network.ts';
+import { sayReady } from '../supervision/ready-message.ts';
+import type { ProcessTable } from '../supervision/process-table.ts';
+import type { ProcessEnvironment } from './process-environment.ts';
+import { systemResourceUse } from './system-resource-use.ts';
+
+/** Most processes start and signal no others, and need not load what that takes. */
+const onlyIdentities: ProcessTable = {
+  ...systemProcessIdentities,
+  startDependent: refuse,
+  startDetached: refuse,
+  signal: refuse,
+  findByVariable: refuse,
+  lastLinesOf: refuse,
+};
+
+/**
+ * The real world.
+ *
+ * @param processes `systemProcessTable` for a process that supervises others.
+ */
+export function systemEnvironment(processes: ProcessTable = onlyIdentities): ProcessEnvironment {
+  return {
+    arguments: process.argv.slice(2),
+    variables: process.env,
+    pid: process.pid,
+    executable: process.execPath,
+    workingDirectory: process.cwd(),
+    clock: systemClock,
+    random: createSystemRandom(),
+    network: tcpNetwork,
+    files: systemFiles,
+    processes,
+    // Only the topology master listens.
+    listenHttp: async (options: HttpServerOptions) => {
+      const { listenHttp } = await import('../net/http-server.ts');
+      return listenHttp(options);
+    },
+    openLog: (options) => openLogger({ ...options, clock: systemClock }),
+    openAppendFile: (options) => new RotatingFile(options),
+    resourceUse: systemResourceUse,
+    sayReady,
+  };
+}
+
+function refuse(): never {
+  assert(false, 'a process that supervises others gets the whole process table');
+}

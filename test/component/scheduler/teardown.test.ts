@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { hasCode } from '../../../src/base/errors.ts';
+import type { Files } from '../../../src/base/files.ts';
+import { topologyId, topologyName } from '../../../src/base/ids.ts';
+import { silentLogger } from '../../../src/base/logger.ts';
+import { systemFiles } from '../../../src/base/system-files.ts';
+import { teardown } from '../../../src/scheduler/local/teardown.ts';
+import { keptLogsFolder, workingFolderAt } from '../../../src/scheduler/local/working-folder.ts';
+import { createStateManager } from '../../../src/state-manager/create.ts';
+import { paths } from '../../../src/state-manager/paths.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { ScriptedProcessTable } from '../../support/scripted-process-table.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { timePassing } from '../../support/time-passing.ts';
+
+/* What a teardown does with files, on disks that are not one. */
+
+const name = topologyName('words');
+const id = topologyId('words-1234');
+
+async function aTopology(t: TestContext, files: Files) {
+  const { path: dataRoot } = await temporaryFolder(t);
+  const folder = workingFolderAt(join(dataRoot, 'topologies', 'words'));
+  const logs = join(folder.root, 'container-1', 'log-files');
+  mkdirSync(join(logs, 'deeper'), { recursive: true });
+  writeFileSync(join(logs, 'a.log'), 'one');
+  writeFileSync(join(logs, 'deeper', 'b.log'), 'two');
+  writeFileSync(folder.schedulerLog, 'three');
+  const stateManager = createStateManager({ kind: 'memory' });
+  await stateManager.write(paths.topology(name), Buffer.from('a topology'));
+  const options = {
+    folder,
+    dataRoot,
+    topologyName: name,
+    topologyIds: [id],
+    graceMs: 0,
+    archive: undefined,
+    archives: { remove: async () => {} },
+    stateManager,
+    keepLogs: true,
+    files,
+    processes: new ScriptedProcessTable(),
+    clock: new ManualClock(),
+    logger: silentLogger,
+  };
+  const kept = (...names: readonly string[]): string =>
+    readFileSync(join(keptLogsFolder(dataRoot, id), ...names), 'utf8');
+  return { options, folder, stateManager, kept };
+}
+
+function failingRename(code: string): Files {
+  return {
+    ...systemFiles,
+    rename: async () => {
+      throw Object.assign(new Error(`${code}: rename`), { code });
+    },
+  };
+}
+
+test('logs are kept on another disk too', async (t) => {
+  const { options, folder, stateManager, kept } = await aTopology(t, failingRename('EXDEV'));
+  await teardown(options);
+  assert.deepEqual(
+    [kept('container-1', 'a.log'), kept('container-1', 'deeper', 'b.log'), kept('scheduler.log')],
+    ['one', 'two', 'three'],
+  );
+  assert.ok(!existsSync(folder.root));
+  assert.equal(await stateManager.read(paths.topology(name)), undefined);
+});
+
+test('logs that cannot be kept stay where they are, and so does the topology (T2)', async (t) => {
+  const { options, folder, stateManager } = await aTopology(t, failingRename('EIO'));
+  await assert.rejects(teardown(options), (error) => hasCode(error, 'FILE_FAILED'));
+  assert.ok(existsSync(join(folder.root, 'container-1', 'log-files', 'a.log')));
+  assert.notEqual(await stateManager.read(paths.topology(name)), undefined);
+});
+
+test('processes that cannot be ended are named, and nothing is removed (T1, T3)', async (t) => {
+  const { options, folder } = await aTopology(t, systemFiles);
+  const stuck = options.processes.add(77, []);
+  options.processes.mark(stuck, `HERON_TOPOLOGY_ID=${id}`);
+  await assert.rejects(timePassing(options.clock, teardown(options)), /cannot be ended: 77/);
+  assert.ok(existsSync(folder.root));
+});
