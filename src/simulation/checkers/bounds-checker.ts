@@ -1,0 +1,41 @@
+import type { Checker, Measure, SimulationEvent } from './checker.ts';
+
+interface Excess extends Measure {
+  readonly process: string;
+  readonly atMs: number;
+}
+
+/**
+ * Nothing holds more bytes than its limit, whenever it is looked at (measures.ts). The worst sight
+ * of each thing is told.
+ */
+export class BoundsChecker implements Checker {
+  readonly name = 'queues and memory are bounded';
+  readonly #worst = new Map<string, Excess>();
+  #measures = 0;
+
+  /** How many measures were taken: a run that took none proves nothing. */
+  get measures(): number {
+    return this.#measures;
+  }
+
+  observe(event: SimulationEvent): void {
+    if (event.kind !== 'measures') return;
+    const { process, atMs } = event;
+    for (const measure of event.measures) {
+      this.#measures += 1;
+      if (measure.bytes <= measure.limitBytes) continue;
+      const key = `${process} ${measure.what}`;
+      const worst = this.#worst.get(key);
+      if (worst !== undefined && worst.bytes >= measure.bytes) continue;
+      this.#worst.set(key, { ...measure, process, atMs });
+    }
+  }
+
+  finish(): readonly string[] {
+    return [...this.#worst.values()].map(
+      ({ process, what, bytes, limitBytes, atMs }) =>
+        `${process}: ${what} held ${bytes} bytes at ${atMs} ms, its limit is ${limitBytes}`,
+    );
+  }
+}

@@ -1,0 +1,204 @@
+import { containerId, streamManagerIdOf, type TaskId, taskId } from '../../base/ids.ts';
+import type { PackingPlan } from '../../model/packing-plan.ts';
+import type { Packet } from '../../wire/frame.ts';
+import { StreamHeaders } from '../../wire/stream-header.ts';
+import { TUPLE_SET_2_TYPE, TUPLE_SET_TYPE } from '../../wire/tuple-set-format.ts';
+import { TupleSetReader } from '../../wire/tuple-set-reader.ts';
+import { TUPLE_STREAM_TYPE, TupleStreamMessageReader } from '../../wire/tuple-stream-message.ts';
+import type { Checker, FinishedRun, SimulationEvent } from './checker.ts';
+import { type Direction, PacketTap } from './packet-tap.ts';
+import { Problems } from './problems.ts';
+
+/** From the consumption that a stream manager hears of to the grant that its peer gets. */
+const GRANTED_WITHIN_MS = 1000;
+
+/** The end of a connection is seen by looking, a little after the two sides have acted on it. */
+const BREAK_SEEN_WITHIN_MS = 1000;
+
+/** A set that an instance has got and not consumed, and the stream manager that is owed for it. */
+interface Unconsumed {
+  bytes: number;
+  readonly sender: string;
+}
+
+/** What one stream manager owes another for one task. */
+interface Debt {
+  readonly task: TaskId;
+  bytes: number;
+  /** When it last began to owe anything. */
+  sinceMs: number;
+}
+
+interface Excess {
+  readonly from: string;
+  readonly to: string;
+  readonly task: TaskId;
+  readonly excessBytes: number;
+  readonly atMs: number;
+}
+
+interface OverdueDebt {
+  readonly from: string;
+  readonly to: string;
+  readonly task: TaskId;
+  readonly sinceMs: number;
+  readonly atMs: number;
+}
+
+/**
+ * Credit comes back, and is not stuck behind data. Follows every byte that came from another stream
+ * manager: from the instance that gets it, over the consumption that the instance reports, to the
+ * grant that the sender gets. Knows the packets only, nothing of the engine's own books.
+ *
+ * C1. What was consumed is granted within a bound, unless the link broke or a fault explains it.
+ * C2. No more is granted than was consumed. Not checked once a connection broke: what was under
+ *     way on it is granted without having been consumed.
+ */
+export class CreditChecker implements Checker {
+  readonly name = 'credit comes back';
+  readonly #tap = new PacketTap({
+    onPacket: (packet, direction, atMs) => this.#handle(packet, direction, atMs),
+    onConnectionEnd: (connection, atMs) => this.#end(connection, atMs),
+  });
+  readonly #homes: ReadonlyMap<TaskId, string>;
+  readonly #unconsumed = new Map<TaskId, Unconsumed[]>();
+  /** By `from to task`. */
+  readonly #debts = new Map<string, Debt>();
+  /** By connection: its two ends. */
+  readonly #ends = new Map<number, Direction>();
+  readonly #overdue: OverdueDebt[] = [];
+  readonly #set = new TupleSetReader(new StreamHeaders());
+  readonly #message = new TupleStreamMessageReader();
+  readonly #withinMs: number;
+  readonly #excesses: Excess[] = [];
+  /** When the first connection ended that may have carried data. */
+  #firstBreakMs = Number.POSITIVE_INFINITY;
+
+  constructor(packing: PackingPlan, { withinMs = GRANTED_WITHIN_MS } = {}) {
+    this.#withinMs = withinMs;
+    this.#homes = new Map(
+      packing.containers.flatMap(({ id, instances }) =>
+        instances.map(({ task }) => [task, streamManagerIdOf(containerId(id))] as const),
+      ),
+    );
+  }
+
+  observe(event: SimulationEvent): void {
+    this.#tap.observe(event);
+  }
+
+  finish(run: FinishedRun): readonly string[] {
+    const endMs = Math.min(run.endedAtMs, run.takenDownFromMs ?? run.endedAtMs);
+    const problems = new Problems();
+    for (const { from, to, task, excessBytes, atMs } of this.#excesses) {
+      if (atMs >= this.#firstBreakMs - BREAK_SEEN_WITHIN_MS) continue;
+      problems.add(`${from} granted ${to} ${excessBytes} bytes too many for task ${task}`);
+    }
+    const unpaid = [...this.#debts].flatMap(([key, debt]) => this.#overdueOf(key, debt, endMs));
+    for (const { from, to, task, sinceMs, atMs } of [...this.#overdue, ...unpaid]) {
+      const wait = { processes: [from, to], fromMs: sinceMs, toMs: atMs };
+      if (run.explanation.explainsDelay(wait)) continue;
+      problems.add(
+        `${from} owed ${to} credit for task ${task} from ${sinceMs} ms, still at ${atMs} ms`,
+      );
+    }
+    return problems.list();
+  }
+
+  #handle(packet: Packet, direction: Direction, atMs: number): void {
+    const { typeName, bytes, payloadStart, payloadEnd } = packet;
+    this.#ends.set(direction.connection, direction);
+    if (typeName === TUPLE_SET_2_TYPE) {
+      this.#set.open(bytes, payloadStart, payloadEnd);
+      this.#handleArrival(direction.to, payloadEnd - payloadStart);
+    } else if (typeName === TUPLE_SET_TYPE) {
+      this.#set.open(bytes, payloadStart, payloadEnd);
+      const { sourceTask, consumedBytes } = this.#set;
+      if (consumedBytes > 0) this.#handleConsumed(taskId(sourceTask), consumedBytes, atMs);
+    } else if (typeName === TUPLE_STREAM_TYPE) {
+      this.#message.open(bytes, payloadStart, payloadEnd);
+      const { destinationTask, grantedBytes } = this.#message;
+      if (grantedBytes > 0)
+        this.#handleGrant(direction, taskId(destinationTask), grantedBytes, atMs);
+    }
+  }
+
+  /** A set has come to an instance; markers and credit cost nothing. */
+  #handleArrival(instance: string, setBytes: number): void {
+    if (this.#set.stream === undefined) return;
+    const task = taskOfInstance(instance);
+    const sender = this.#homes.get(taskId(this.#set.sourceTask));
+    if (task === undefined || sender === undefined) return;
+    const queue = this.#unconsumed.get(task) ?? [];
+    queue.push({ bytes: setBytes, sender });
+    this.#unconsumed.set(task, queue);
+  }
+
+  #handleConsumed(task: TaskId, bytes: number, atMs: number): void {
+    const home = this.#homes.get(task);
+    const queue = this.#unconsumed.get(task) ?? [];
+    let left = bytes;
+    for (let head = queue[0]; head !== undefined && left > 0; head = queue[0]) {
+      const taken = Math.min(head.bytes, left);
+      left -= taken;
+      head.bytes -= taken;
+      if (head.bytes === 0) queue.shift();
+      if (home !== undefined && head.sender !== home) {
+        this.#owe(`${home} ${head.sender} ${task}`, task, taken, atMs);
+      }
+    }
+  }
+
+  #owe(key: string, task: TaskId, bytes: number, atMs: number): void {
+    const debt = this.#debts.get(key);
+    if (debt === undefined) this.#debts.set(key, { bytes, sinceMs: atMs, task });
+    else {
+      if (debt.bytes === 0) debt.sinceMs = atMs;
+      debt.bytes += bytes;
+    }
+  }
+
+  #handleGrant({ from, to }: Direction, task: TaskId, bytes: number, atMs: number): void {
+    const key = `${from} ${to} ${task}`;
+    const debt = this.#debts.get(key);
+    const excessBytes = bytes - (debt?.bytes ?? 0);
+    if (excessBytes > 0) this.#excesses.push({ from, to, task, excessBytes, atMs });
+    if (debt === undefined) return;
+    this.#overdue.push(...this.#overdueOf(key, debt, atMs));
+    debt.bytes = Math.max(0, -excessBytes);
+    debt.sinceMs = atMs;
+  }
+
+  /** At most one. */
+  #overdueOf(key: string, debt: Debt, atMs: number): readonly OverdueDebt[] {
+    const { bytes, sinceMs, task } = debt;
+    if (bytes === 0 || atMs - sinceMs <= this.#withinMs) return [];
+    const [from = '', to = ''] = key.split(' ');
+    return [{ from, to, task, sinceMs, atMs }];
+  }
+
+  /** Both sides of a broken way start anew: what was under way on it is owed to nobody. */
+  #end(connection: number, atMs: number): void {
+    const direction = this.#ends.get(connection);
+    this.#ends.delete(connection);
+    if (direction === undefined) return;
+    const ends = [direction.from, direction.to];
+    this.#firstBreakMs = Math.min(this.#firstBreakMs, atMs);
+    for (const [key, debt] of this.#debts) {
+      const [from = '', to = ''] = key.split(' ');
+      if (!ends.includes(from) || !ends.includes(to)) continue;
+      this.#overdue.push(...this.#overdueOf(key, debt, atMs));
+      this.#debts.delete(key);
+    }
+    for (const end of ends) {
+      const task = taskOfInstance(end);
+      if (task !== undefined) this.#unconsumed.delete(task);
+    }
+  }
+}
+
+/** `container_1_words_3` is task 3. */
+function taskOfInstance(name: string): TaskId | undefined {
+  const digits = /^container_\d+_.*_(\d+)$/.exec(name)?.[1];
+  return digits === undefined ? undefined : taskId(Number(digits));
+}

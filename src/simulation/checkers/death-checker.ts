@@ -1,0 +1,77 @@
+import { EXIT } from '../../base/exit-codes.ts';
+import type { Checker, FinishedRun, ProcessEnd } from './checker.ts';
+import { Places } from './places.ts';
+import { Problems } from './problems.ts';
+
+/**
+ * No process ends unless something ends it.
+ *
+ * D1. A failed assertion is a mistake of the engine, whatever was done to it.
+ * D2. While the topology runs a process ends only by a fault of the run, or because its own user
+ *     code threw, once for each such throw.
+ * D3. Once the topology is taken down, processes end in an orderly way: with code 0, or by SIGTERM
+ *     before they listen to it. A killed one needs a fault or code that hangs.
+ */
+export class DeathChecker implements Checker {
+  readonly name = 'no unexpected end of a process';
+
+  finish(run: FinishedRun): readonly string[] {
+    const problems = new Problems();
+    const untilMs = run.takenDownFromMs ?? Number.POSITIVE_INFINITY;
+    const throws = new UnspentThrows(run);
+    const hangs = hangsOf(run);
+    for (const end of run.ends) {
+      if (/\bAssertionError\b/.test(end.reason)) {
+        problems.add(`${describedEnd(end)}: an assertion failed: ${end.reason}`);
+        continue;
+      }
+      const isTakenDown = end.atMs >= untilMs;
+      if (isTakenDown && isOrderly(end)) continue;
+      if (isTakenDown && end.signal === 'SIGKILL' && hangs) continue;
+      if (run.explanation.explainsEnd(end) || throws.explains(end)) continue;
+      problems.add(`${describedEnd(end)}${end.reason === '' ? '' : `: ${end.reason}`}`);
+    }
+    return problems.list();
+  }
+}
+
+function describedEnd({ process, pid, atMs, code, signal }: ProcessEnd): string {
+  const how = signal === null ? `with code ${code}` : `by ${signal}`;
+  return `${process} (process ${pid}) ended ${how} at ${atMs} ms`;
+}
+
+function isOrderly({ code, signal }: ProcessEnd): boolean {
+  return code === EXIT.ok || signal === 'SIGTERM';
+}
+
+function hangsOf({ workload }: FinishedRun): boolean {
+  const { spouts, bolts } = workload.plan;
+  return [...spouts, ...bolts].some(
+    ({ faults, ...part }) =>
+      faults.some(({ kind }) => kind === 'hang') || ('workMs' in part && part.workMs > 0),
+  );
+}
+
+/** User code's own failures, each good for one end of its instance (D2). */
+class UnspentThrows {
+  readonly #places: Places;
+  readonly #throws: { readonly process: string; readonly atMs: number }[];
+
+  constructor({ workload, packing }: FinishedRun) {
+    this.#places = new Places(packing);
+    this.#throws = workload.ledger.lives.flatMap(({ task, threwAtMs }) =>
+      threwAtMs === undefined ? [] : [{ process: this.#places.of(task).instance, atMs: threwAtMs }],
+    );
+  }
+
+  explains(end: ProcessEnd): boolean {
+    // What a timer of user code throws is an uncaught error like any other.
+    if (end.code !== EXIT.userCode && end.code !== EXIT.failure) return false;
+    const index = this.#throws.findIndex(
+      ({ process, atMs }) => process === end.process && atMs <= end.atMs,
+    );
+    if (index === -1) return false;
+    this.#throws.splice(index, 1);
+    return true;
+  }
+}

@@ -1,0 +1,81 @@
+import type { TaskId } from '../../base/ids.ts';
+import type { Checker, FinishedRun } from './checker.ts';
+import {
+  deliveries,
+  deliveriesByTuple,
+  described,
+  emittedTuples,
+  knownTuple,
+  type KnownTuple,
+} from './deliveries.ts';
+import { allowedTasks, ExpectedRouting, keyOf, type Reader } from './expected-routing.ts';
+import { LossCauses } from './loss-causes.ts';
+import { Problems } from './problems.ts';
+
+/**
+ * Nothing is lost without a cause: in a run that came to its end every emitted tuple was executed
+ * by as many tasks as its groupings say, except where loss-causes.ts knows why not. Without faults
+ * the counts are exact.
+ *
+ * A killed topology, and one that ran into a limit, may have had tuples under way: nothing is said
+ * of those.
+ */
+export class LossChecker implements Checker {
+  readonly name = 'nothing lost without a cause';
+
+  finish(run: FinishedRun): readonly string[] {
+    if (run.outcome !== 'completed') return [];
+    const { ledger, plan } = run.workload;
+    const routing = new ExpectedRouting(plan, run.packing);
+    const owners = ownersOfKeys(run, routing);
+    const causes = new LossCauses(run);
+    const byTuple = deliveriesByTuple(ledger);
+    const problems = new Problems();
+    for (const tuple of emittedTuples(ledger)) {
+      const got = new Set(byTuple.get(tuple.tuple)?.map(({ task }) => task));
+      for (const reader of routing.readersOf(tuple.component, tuple.stream)) {
+        for (const candidates of missingCopies(reader, tuple, { got, owners })) {
+          if (candidates.some((task) => causes.explains(tuple.task, task, tuple.atMs))) continue;
+          const who = candidates.length === 1 ? 'task' : 'any of tasks';
+          const tasks = candidates.join(', ');
+          problems.add(`${described(tuple)} never came to ${who} ${tasks} of ${reader.bolt}`);
+        }
+      }
+    }
+    return problems.list();
+  }
+}
+
+/** The task of each key, as far as any tuple has shown it. */
+function ownersOfKeys(run: FinishedRun, routing: ExpectedRouting): ReadonlyMap<string, TaskId> {
+  const { ledger } = run.workload;
+  const owners = new Map<string, TaskId>();
+  for (const { tuple: number, task } of deliveries(ledger)) {
+    const tuple = knownTuple(ledger, number);
+    if (tuple === undefined) continue;
+    const bolt = routing.componentOf(task);
+    for (const reader of routing.readersOf(tuple.component, tuple.stream)) {
+      const key = reader.bolt === bolt ? keyOf(reader, tuple, tuple) : undefined;
+      if (key !== undefined) owners.set(key, task);
+    }
+  }
+  return owners;
+}
+
+/**
+ * The copies of a tuple that never arrived: for each the tasks of which one should have got it. It
+ * is one task where the grouping says which; otherwise the engine had the choice.
+ */
+function missingCopies(
+  reader: Reader,
+  tuple: KnownTuple,
+  known: { readonly got: ReadonlySet<TaskId>; readonly owners: ReadonlyMap<string, TaskId> },
+): readonly (readonly TaskId[])[] {
+  const absent = allowedTasks(reader).filter((task) => !known.got.has(task));
+  if (reader.grouping.kind === 'all') return absent.map((task) => [task]);
+  const hasCome = reader.tasks.some((task) => known.got.has(task));
+  if (hasCome) return [];
+  const key = keyOf(reader, tuple, tuple);
+  const owner = key === undefined ? undefined : known.owners.get(key);
+  return [owner === undefined ? absent : [owner]];
+}

@@ -1,0 +1,73 @@
+import { Gateway } from '../../instance/gateway/gateway.ts';
+import { InstanceProcess } from '../../instance/instance-process.ts';
+import type { PhysicalPlan } from '../../model/physical-plan.ts';
+import { StreamManager } from '../../stream-manager/stream-manager.ts';
+import { TopologyMaster } from '../../topology-master/topology-master.ts';
+import type { WorkloadDescription } from '../workload/workload-description.ts';
+import type { Measure, SimulationEvent } from './checker.ts';
+import { HoldingsMeasurer } from './measures.ts';
+
+/** A living process: what its main function returned, and for an instance its second thread. */
+export interface SampledProcess {
+  readonly name: string;
+  readonly pid: number;
+  readonly object: object | undefined;
+  readonly gateway?: object | undefined;
+}
+
+export interface ProcessSamplerOptions {
+  readonly workload: WorkloadDescription;
+  readonly tell: (event: SimulationEvent) => void;
+  /** Looks that follow sooner are left out. */
+  readonly periodMs: number;
+}
+
+/**
+ * Looks at the public getters of the processes' own objects, and tells checkers what plans they
+ * work by and what they hold. Changes nothing.
+ */
+export class ProcessSampler {
+  readonly #options: ProcessSamplerOptions;
+  #nextMs = 0;
+  /** The newest plan that any stream manager has; it says what may be held. */
+  #measurer: HoldingsMeasurer | undefined;
+
+  constructor(options: ProcessSamplerOptions) {
+    this.#options = options;
+  }
+
+  look(processes: readonly SampledProcess[], nowMs: number): void {
+    if (nowMs < this.#nextMs) return;
+    this.#nextMs = nowMs + this.#options.periodMs;
+    for (const process of processes) {
+      const { object } = process;
+      if (object instanceof StreamManager || object instanceof TopologyMaster) {
+        this.#tellPlan(process, object.plan, nowMs);
+      }
+      const measures = this.#measure(process);
+      if (measures === undefined) continue;
+      const held = measures.filter(({ bytes }) => bytes > 0);
+      this.#options.tell({ kind: 'measures', atMs: nowMs, process: process.name, measures: held });
+    }
+  }
+
+  #tellPlan({ name, pid }: SampledProcess, plan: PhysicalPlan | undefined, atMs: number): void {
+    if (plan === undefined) return;
+    this.#options.tell({ kind: 'plan', atMs, process: name, pid, plan });
+    if (this.#measurer === undefined) {
+      this.#measurer = new HoldingsMeasurer({ plan, workload: this.#options.workload });
+    }
+  }
+
+  /** Undefined for what holds no data, and before there is a plan. */
+  #measure({ name, object, gateway }: SampledProcess): readonly Measure[] | undefined {
+    const measurer = this.#measurer;
+    if (measurer === undefined) return undefined;
+    if (object instanceof StreamManager) return measurer.ofStreamManager(name, object.holdings);
+    if (!(object instanceof InstanceProcess)) return undefined;
+    return measurer.ofInstance(object.identity.component, {
+      waitingBytes: gateway instanceof Gateway ? gateway.waitingBytes : 0,
+      keptBytes: object.task.keptBytes,
+    });
+  }
+}

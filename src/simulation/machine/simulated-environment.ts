@@ -1,0 +1,87 @@
+import type { GatewayEnvironment } from '../../instance/gateway/gateway-environment.ts';
+import type { InstanceEnvironment } from '../../instance/instance-environment.ts';
+import { simulatedListenHttp } from '../kernel/simulated-http.ts';
+import type { SimulatedThread } from '../kernel/simulated-thread.ts';
+import { startSimulatedGateway } from './simulated-gateway.ts';
+import { openSimulatedLog } from './simulated-log.ts';
+import type { SimulatedMachine } from './simulated-machine.ts';
+import type { SimulatedProcess } from './simulated-process.ts';
+import { processTableOf } from './simulated-process-table.ts';
+
+/*
+  The world as the processes of a simulated machine see it. An instance's second thread sees the same
+  world from its own point: its time, its connections and its files are its own.
+*/
+
+const RESIDENT_BYTES = 64 * 1024 * 1024;
+
+type ThreadWorld = Pick<
+  InstanceEnvironment,
+  'clock' | 'random' | 'network' | 'files' | 'openLog' | 'resourceUse' | 'doorbells'
+>;
+
+/** The environment of a process's main thread; `args` is what follows its entry file. */
+export function environmentOf(
+  machine: SimulatedMachine,
+  process: SimulatedProcess,
+  { args, sayReady }: { readonly args: readonly string[]; readonly sayReady: () => void },
+): InstanceEnvironment {
+  const { command, mainThread, pid } = process;
+  const world = threadWorldOf(machine, process, mainThread);
+  return {
+    ...world,
+    arguments: args,
+    variables: command.environment,
+    pid,
+    executable: command.executable,
+    workingDirectory: command.workingDirectory,
+    processes: processTableOf(machine, process, world.files),
+    listenHttp: simulatedListenHttp(world.network),
+    // Output and metrics: nobody reads them in a simulation.
+    openAppendFile: () => ({ append: () => true, close: () => {} }),
+    sayReady,
+    roomWait: () => ({ wait: () => false }),
+    startGateway: (start, events) =>
+      startSimulatedGateway(process, (thread) => gatewayEnvironmentOf(machine, process, thread), {
+        start,
+        events,
+      }),
+    loadTopology: async (_file, options) => machine.loadTopology(options),
+  };
+}
+
+function gatewayEnvironmentOf(
+  machine: SimulatedMachine,
+  process: SimulatedProcess,
+  thread: SimulatedThread,
+): GatewayEnvironment {
+  return {
+    ...threadWorldOf(machine, process, thread),
+    taskStack: async () => undefined, // As from a thread that is inside a native call.
+    kill: () => process.signal('SIGKILL'),
+    watchParent: (onGone) => process.onInputEnd(thread, onGone),
+  };
+}
+
+function threadWorldOf(
+  machine: SimulatedMachine,
+  process: SimulatedProcess,
+  thread: SimulatedThread,
+): ThreadWorld {
+  const { clock } = thread;
+  return {
+    clock,
+    random: machine.kernel.random(`${thread.name} ${process.pid}`),
+    network: machine.network.portOf(thread, process.host, process.name),
+    files: machine.disk.filesOf(thread),
+    doorbells: machine.doorbells.of(thread),
+    openLog: ({ level }) =>
+      openSimulatedLog({
+        name: thread.name,
+        level,
+        nowMs: () => machine.kernel.nowMs,
+        onLine: (line) => machine.handleLogLine(process, line),
+      }),
+    resourceUse: () => ({ cpuUserUs: 0, cpuSystemUs: 0, residentBytes: RESIDENT_BYTES }),
+  };
+}

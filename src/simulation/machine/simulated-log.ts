@@ -1,0 +1,57 @@
+import { EngineError } from '../../base/errors.ts';
+import { LOG_LEVELS, type LogFile, type LogLevel } from '../../base/log-file.ts';
+import type { LogFields, Logger } from '../../base/logger.ts';
+
+/** A line that a process has logged. */
+export interface LogLine {
+  /** Simulated time, not the wall clock's. */
+  readonly atMs: number;
+  /** The thread that speaks: `stmgr-1`, `container_1_count_3/gateway`. */
+  readonly name: string;
+  readonly level: LogLevel;
+  readonly message: string;
+  readonly fields: LogFields;
+}
+
+export interface SimulatedLogOptions {
+  readonly name: string;
+  readonly level: LogLevel;
+  readonly nowMs: () => number;
+  readonly onLine: (line: LogLine) => void;
+}
+
+/** A process's log whose lines go to the simulation instead of a file. */
+export function openSimulatedLog(options: SimulatedLogOptions): LogFile {
+  return { ...loggerOf(options, {}), dropped: 0, close() {} };
+}
+
+function loggerOf({ name, level, nowMs, onLine }: SimulatedLogOptions, bound: LogFields): Logger {
+  const at = (lineLevel: LogLevel): Logger['info'] => {
+    if (LOG_LEVELS.indexOf(lineLevel) < LOG_LEVELS.indexOf(level)) return () => {};
+    return (message, fields) =>
+      onLine({ atMs: nowMs(), name, level: lineLevel, message, fields: { ...bound, ...fields } });
+  };
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    child: (fields) => loggerOf({ name, level, nowMs, onLine }, { ...bound, ...fields }),
+  };
+}
+
+/** The facts of a line for people; without stacks, whose paths differ between machines. */
+export function fieldsText(fields: LogFields): string {
+  return Object.entries(fields)
+    .map(([key, value]) => `${key}=${valueText(value)}`)
+    .join(' ');
+}
+
+function valueText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (value instanceof EngineError) return `${value.code} ${value.message}`;
+  if (value instanceof Error) return `${value.name}: ${value.message}`;
+  return JSON.stringify(value, (_key, part: unknown) =>
+    typeof part === 'bigint' ? part.toString() : part,
+  );
+}

@@ -1,0 +1,92 @@
+import { endOfPlan, type FaultPlan } from '../faults/fault.ts';
+import { generateFaults } from '../faults/generate-faults.ts';
+import { NamedRandom } from '../kernel/named-random.ts';
+import { describeWorkload } from '../workload/describe-workload.ts';
+import type { SpoutDescription, WorkloadDescription } from '../workload/workload-description.ts';
+import type { ScenarioRequest } from './examine-seed.ts';
+import { varySettings } from './vary-settings.ts';
+
+/** Everything that a run is made of. The same seed makes the same scenario. */
+export interface Scenario {
+  readonly seed: number;
+  readonly workload: WorkloadDescription;
+  readonly settings: Readonly<Record<string, string>>;
+  /** The addresses of the machine, which containers get in turn. */
+  readonly hosts: readonly string[];
+  /** False: it is submitted paused, and activated when the plan has come to its end. */
+  readonly startsActive: boolean;
+  readonly faults: FaultPlan;
+}
+
+/** So small that 200 runs fit into a minute of two cores. */
+const EXECUTIONS_MAX = 1_500;
+const PAYLOAD_BYTES_MAX = 4 * 1024 * 1024;
+const SPAN_MS_MAX = 6_000;
+
+/** From the end of a submit until tuples flow, about: processes start, register and link. */
+const START_MS = 1_500;
+const FAULTS_MAX = 6;
+/** Time for the longest fault after the last one has begun. */
+const FAULT_TAIL_MS = 15_000;
+
+const HOSTS = ['10.0.0.1', '10.0.0.2', '10.0.0.3'];
+
+export function scenarioOf({ seed, faults, workload }: ScenarioRequest): Scenario {
+  const random = new NamedRandom(seed);
+  const limits = {
+    executionsMax: EXECUTIONS_MAX,
+    payloadBytesMax: PAYLOAD_BYTES_MAX,
+    spanMsMax: SPAN_MS_MAX,
+  };
+  const described = workload ?? describeWorkload(random.of('workload'), limits);
+  const form = random.of('form');
+  const hosts = HOSTS.slice(0, 1 + form.below(HOSTS.length));
+  const startsActive = form.below(12) > 0;
+  return {
+    seed,
+    workload: described,
+    settings: varySettings(random.of('settings')),
+    hosts,
+    startsActive,
+    faults: faults ?? planOf(random, described),
+  };
+}
+
+/** One seed in four has no faults: it has to be exact. */
+function planOf(random: NamedRandom, workload: WorkloadDescription): FaultPlan {
+  const draw = random.of('faults');
+  const share = draw.below(4);
+  if (share === 0) return [];
+  const toMs = START_MS + Math.max(500, spanMsOf(workload));
+  return generateFaults(draw, {
+    // Most faults are found by few of them, and what is found is then easy to understand.
+    faultsMax: share === 1 ? 1 : FAULTS_MAX,
+    fromMs: 0,
+    toMs,
+    horizonMs: toMs + FAULT_TAIL_MS,
+    containers: workload.containers,
+  });
+}
+
+/** How long the spouts take for their input where nothing holds them up. */
+export function spanMsOf({ spouts }: Pick<WorkloadDescription, 'spouts'>): number {
+  return spouts.reduce((longestMs, spout) => Math.max(longestMs, spoutMs(spout)), 0);
+}
+
+function spoutMs({ tuples, pace }: SpoutDescription): number {
+  switch (pace.kind) {
+    case 'flood':
+      return 0;
+    case 'burst':
+      return (tuples / pace.size) * pace.pauseMs;
+    case 'trickle':
+    case 'awaited':
+    case 'timer':
+      return tuples * pace.everyMs;
+  }
+}
+
+/** When the last fault of a scenario is over, by its own time. */
+export function horizonOf({ faults }: Pick<Scenario, 'faults'>): number {
+  return endOfPlan(faults);
+}

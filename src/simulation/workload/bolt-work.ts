@@ -1,0 +1,77 @@
+import type { AnyTuple } from '../../api/tuple.ts';
+import { delay } from '../../base/clock.ts';
+import { hasCode } from '../../base/errors.ts';
+import { unreachable } from '../../base/assert.ts';
+import type { BoltDescription } from './workload-description.ts';
+import { WorkloadTask, type WorkloadTaskOptions } from './workload-task.ts';
+
+/** What a bolt of a workload does with a tuple, whichever base class it has. */
+export class BoltWork {
+  readonly task: WorkloadTask;
+  readonly #description: BoltDescription;
+  #pending = 0;
+  #onSettled: (() => void) | undefined;
+
+  constructor(description: BoltDescription, options: WorkloadTaskOptions) {
+    this.task = new WorkloadTask(options);
+    this.#description = description;
+  }
+
+  execute(tuple: AnyTuple): void | Promise<void> {
+    const { style, base, workMs } = this.#description;
+    this.task.execute(tuple);
+    this.task.spend(workMs);
+    this.task.begin({ isSurvived: base === 'basic' });
+    switch (style.kind) {
+      case 'sync':
+        this.#produce(tuple);
+        return undefined;
+      case 'async':
+        return this.#produceLater(tuple, style.afterMs);
+      case 'detached':
+        this.#produceDetached(tuple, style.afterMs);
+        return undefined;
+      default:
+        return unreachable(style);
+    }
+  }
+
+  async finish(): Promise<void> {
+    this.task.beginFinish();
+    if (this.#pending > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onSettled = resolve;
+      });
+    }
+    this.task.emitToAll(this.#description.emitsInFinish);
+    this.task.end();
+  }
+
+  cleanup(): void {
+    this.task.cancelTimers();
+  }
+
+  #produce(tuple: AnyTuple): void {
+    this.task.emitToAll(this.#description.fanOut, tuple);
+  }
+
+  async #produceLater(tuple: AnyTuple, afterMs: number): Promise<void> {
+    if (afterMs === 0) await Promise.resolve();
+    else await delay(this.task.context.clock, afterMs);
+    this.#produce(tuple);
+  }
+
+  #produceDetached(tuple: AnyTuple, afterMs: number): void {
+    this.#pending += 1;
+    this.task.after(afterMs, () => {
+      this.#pending -= 1;
+      try {
+        this.#produce(tuple);
+      } catch (error) {
+        // The instance is stopping, which a timer cannot know.
+        if (!hasCode(error, 'CONNECTION_CLOSED')) throw error;
+      }
+      if (this.#pending === 0) this.#onSettled?.();
+    });
+  }
+}

@@ -1,0 +1,75 @@
+import type { BoltDeclarer } from '../../api/bolt-declarer.ts';
+import type { Source } from '../../api/source.ts';
+import type { StreamDeclarations } from '../../api/streams.ts';
+import type { TopologyBuilder } from '../../api/topology-builder.ts';
+import { unreachable } from '../../base/assert.ts';
+import { userError } from '../../base/errors.ts';
+import { boltClass } from './workload-bolt.ts';
+import type { InputDescription, WorkloadDescription } from './workload-description.ts';
+import { spoutClass } from './workload-spout.ts';
+import type { WorkloadSurroundings } from './workload-task.ts';
+
+type AnySource = Source<StreamDeclarations>;
+type AnyDeclarer = BoltDeclarer<StreamDeclarations, Record<string, unknown>>;
+
+/** Describes a workload's topology to a builder, as a user's module does. */
+export function defineWorkload(
+  builder: TopologyBuilder,
+  plan: WorkloadDescription,
+  surroundings: WorkloadSurroundings,
+): void {
+  const allStreams = new Map(
+    [...plan.spouts, ...plan.bolts].flatMap(({ name, streams }) =>
+      streams.map((stream) => [`${name} ${stream.name}`, stream] as const),
+    ),
+  );
+  builder.setConfig({ 'topology.stmgrs': plan.containers, ...plan.config });
+  const sources = new Map<string, AnySource>();
+  for (const spout of plan.spouts) {
+    const Made = spoutClass(spout, { ...surroundings, allStreams });
+    const { parallelism } = spout;
+    sources.set(
+      spout.name,
+      builder.setSpout(spout.name, () => new Made(), { parallelism }),
+    );
+  }
+  for (const bolt of plan.bolts) {
+    const Made = boltClass(bolt, { ...surroundings, allStreams });
+    const { parallelism } = bolt;
+    // What a class made at run time reads and emits is unknown to the compiler.
+    const declarer = builder.setBolt(bolt.name, () => new Made(), {
+      parallelism,
+    }) as unknown as AnyDeclarer;
+    for (const input of bolt.inputs) addInput(declarer, sourceOf(sources, input), input);
+    sources.set(bolt.name, declarer);
+  }
+}
+
+function sourceOf(sources: ReadonlyMap<string, AnySource>, input: InputDescription): AnySource {
+  const source = sources.get(input.component);
+  if (source !== undefined) return source;
+  throw userError('INVALID_TOPOLOGY', `no component '${input.component}' stands before its reader`);
+}
+
+function addInput(
+  declarer: AnyDeclarer,
+  source: AnySource,
+  { stream, grouping }: InputDescription,
+): void {
+  switch (grouping.kind) {
+    case 'shuffle':
+      declarer.shuffleGrouping(source, stream);
+      return;
+    case 'all':
+      declarer.allGrouping(source, stream);
+      return;
+    case 'global':
+      declarer.globalGrouping(source, stream);
+      return;
+    case 'fields':
+      declarer.fieldsGrouping(source, grouping.fields, stream);
+      return;
+    default:
+      unreachable(grouping);
+  }
+}

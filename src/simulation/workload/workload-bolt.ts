@@ -1,0 +1,84 @@
+import { BasicBolt } from '../../api/basic-bolt.ts';
+import { Bolt } from '../../api/bolt.ts';
+import type { AnyBolt } from '../../api/component-runtime.ts';
+import type { TopologyContext } from '../../api/topology-context.ts';
+import type { AnyTuple } from '../../api/tuple.ts';
+import { BoltWork } from './bolt-work.ts';
+import { fieldsOf } from './stream-fields.ts';
+import type { BoltDescription } from './workload-description.ts';
+import type { WorkloadTaskOptions } from './workload-task.ts';
+
+type Surroundings = Omit<WorkloadTaskOptions, 'emit' | 'streams' | 'faults'>;
+
+/** A bolt class of a workload. */
+export function boltClass(
+  description: BoltDescription,
+  surroundings: Surroundings,
+): new () => AnyBolt {
+  return description.base === 'basic'
+    ? basicBoltClass(description, surroundings)
+    : plainBoltClass(description, surroundings);
+}
+
+function basicBoltClass(
+  description: BoltDescription,
+  surroundings: Surroundings,
+): new () => AnyBolt {
+  class WorkloadBasicBolt extends BasicBolt.of(fieldsOf(description.streams)) {
+    readonly #work = new BoltWork(description, {
+      ...surroundings,
+      ...description,
+      emit: (stream, values) => this.emit(stream, values),
+    });
+
+    override prepare(context: TopologyContext): void {
+      this.#work.task.open(context);
+    }
+
+    execute(tuple: AnyTuple): void | Promise<void> {
+      return this.#work.execute(tuple);
+    }
+
+    override finish(): Promise<void> {
+      return this.#work.finish();
+    }
+
+    override cleanup(): void {
+      this.#work.cleanup();
+    }
+  }
+  return WorkloadBasicBolt;
+}
+
+function plainBoltClass(
+  description: BoltDescription,
+  surroundings: Surroundings,
+): new () => AnyBolt {
+  class WorkloadBolt extends Bolt.of(fieldsOf(description.streams)) {
+    readonly #work = new BoltWork(description, {
+      ...surroundings,
+      ...description,
+      emit: (stream, values, _tuple, parent) => this.emit(stream, values, parent),
+    });
+
+    override prepare(context: TopologyContext): void {
+      this.#work.task.open(context);
+    }
+
+    execute(tuple: AnyTuple): void | Promise<void> {
+      const working = this.#work.execute(tuple);
+      if (working !== undefined) return working.then(() => this.ack(tuple));
+      this.ack(tuple);
+      return undefined;
+    }
+
+    override finish(): Promise<void> {
+      return this.#work.finish();
+    }
+
+    override cleanup(): void {
+      this.#work.cleanup();
+    }
+  }
+  return WorkloadBolt;
+}

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CommandRecord, FinishedRun } from '../../../../src/simulation/checkers/checker.ts';
+import { CommandChecker } from '../../../../src/simulation/checkers/command-checker.ts';
+import { aFinishedRun, ANY_FAULT } from './finished-run.ts';
+import { HandWritten } from './hand-written.ts';
+
+function problemsOf(
+  commands: readonly CommandRecord[],
+  change: Partial<FinishedRun> = {},
+  { workload } = new HandWritten(),
+): readonly string[] {
+  return new CommandChecker().finish(aFinishedRun(workload, { commands, ...change }));
+}
+
+function aCommand(change: Partial<CommandRecord> = {}): CommandRecord {
+  return {
+    command: 'deactivate',
+    givenAtMs: 1000,
+    returnedAtMs: 1500,
+    error: undefined,
+    reachedAtMs: 1400,
+    ...change,
+  };
+}
+
+test('a command that returns and comes true is in order', () => {
+  assert.deepEqual(problemsOf([aCommand()]), []);
+});
+
+test('one that never returns, fails, or does not come true is named', () => {
+  const never = aCommand({ returnedAtMs: undefined, reachedAtMs: undefined });
+  assert.deepEqual(problemsOf([never]), ['deactivate, given at 1000 ms, never returned']);
+  assert.deepEqual(problemsOf([aCommand({ error: 'no master', reachedAtMs: undefined })]), [
+    'deactivate, given at 1000 ms, failed: no master',
+  ]);
+  assert.deepEqual(problemsOf([aCommand({ reachedAtMs: undefined })]), [
+    'what deactivate at 1000 ms asked for never came to be',
+  ]);
+  assert.deepEqual(problemsOf([aCommand({ reachedAtMs: 30_000 })]), [
+    'what deactivate at 1000 ms asked for came to be at 30000 ms',
+  ]);
+});
+
+test('faults excuse delay and failure, but not a success that never comes true', () => {
+  const explanation = ANY_FAULT;
+  assert.deepEqual(problemsOf([aCommand({ error: 'no master' })], { explanation }), []);
+  assert.deepEqual(problemsOf([aCommand({ returnedAtMs: 60_000 })], { explanation }), []);
+  assert.deepEqual(problemsOf([aCommand({ reachedAtMs: 60_000 })], { explanation }), []);
+  assert.equal(problemsOf([aCommand({ reachedAtMs: undefined })], { explanation }).length, 1);
+});
+
+test('a command that the end or a later command overtakes owes nothing', () => {
+  const command = aCommand({ reachedAtMs: undefined });
+  assert.deepEqual(problemsOf([command], { takenDownFromMs: 1600 }), []);
+  const later = aCommand({ command: 'activate', givenAtMs: 1550, returnedAtMs: 1600 });
+  assert.deepEqual(problemsOf([command, later]), []);
+});
+
+test('the spouts of a paused topology are silent until it is activated', () => {
+  const run = new HandWritten();
+  const commands = [
+    aCommand(),
+    aCommand({ command: 'activate', givenAtMs: 9000, returnedAtMs: 9100, reachedAtMs: 9050 }),
+  ];
+  for (const atMs of [900, 2000, 9500]) {
+    run.nowMs = atMs; // Before, in the time to settle, and after.
+    run.emit();
+  }
+  assert.deepEqual(problemsOf(commands, {}, run), []);
+  run.nowMs = 5000;
+  run.emit();
+  assert.deepEqual(problemsOf(commands, {}, run), [
+    `task ${run.source} of source emitted tuple 3 at 5000 ms, paused`,
+  ]);
+  assert.deepEqual(problemsOf(commands, { explanation: ANY_FAULT }, run), []);
+});

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { GroupingChecker } from '../../../../src/simulation/checkers/grouping-checker.ts';
+import { aFinishedRun } from './finished-run.ts';
+import { HandWritten } from './hand-written.ts';
+
+function problemsOf({ workload }: HandWritten): readonly string[] {
+  return new GroupingChecker().finish(aFinishedRun(workload));
+}
+
+test('each tuple to any one task is a shuffle grouping', () => {
+  const run = new HandWritten();
+  run.execute(run.emit(), run.sink);
+  run.execute(run.emit(), run.otherSink);
+  run.execute(run.emit(), run.otherSink);
+  run.emit(); // A lost one is no business of this checker.
+  assert.deepEqual(problemsOf(run), []);
+});
+
+test('a tuple that two tasks get is named, with both of them', () => {
+  const run = new HandWritten();
+  const tuple = run.emit();
+  run.execute(tuple, run.sink);
+  run.execute(tuple, run.otherSink);
+  const [problem, ...others] = problemsOf(run);
+  assert.match(problem ?? '', /^tuple 0 of source .* came to tasks \d, \d of sink by a shuffle/);
+  assert.deepEqual(others, []);
+});
+
+test('all tasks may get a tuple of an all grouping', () => {
+  const run = new HandWritten({ kind: 'all' });
+  const tuple = run.emit();
+  run.execute(tuple, run.sink);
+  run.execute(tuple, run.otherSink);
+  assert.deepEqual(problemsOf(run), []);
+});
+
+test('of a global grouping only the lowest task gets anything', () => {
+  const run = new HandWritten({ kind: 'global' });
+  run.execute(run.emit(), run.sink);
+  assert.deepEqual(problemsOf(run), []);
+  run.execute(run.emit(), run.otherSink);
+  assert.match(problemsOf(run)[0] ?? '', new RegExp(`task ${run.otherSink} against its global`));
+});
+
+test('a task that does not read the stream must not get its tuples', () => {
+  const run = new HandWritten();
+  run.execute(run.emit(), run.source);
+  assert.match(problemsOf(run)[0] ?? '', /which does not read that stream/);
+});
+
+test('a tuple that nobody emitted is named, and one whose emit was refused', () => {
+  const run = new HandWritten();
+  run.execute(17, run.sink);
+  const refused = run.emit();
+  run.workload.ledger.refuse(refused);
+  run.execute(refused, run.sink);
+  assert.deepEqual(problemsOf(run), [
+    'tuple 17 was executed and never emitted',
+    'tuple 0 was executed and never emitted',
+  ]);
+});
