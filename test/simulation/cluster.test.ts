@@ -98,6 +98,8 @@ suite('deaths', () => {
     const restarted = cluster.command.restart(containerId(2));
     await run.until(() => cluster.exits().some((exit) => exit.name === name));
     assert.equal(cluster.exits().find((exit) => exit.name === name)?.signal, 'SIGKILL');
+    // By its own gateway, before its executor loses its patience.
+    assert.doesNotMatch(run.kernel.log.text, /ignores SIGTERM/);
     await run.settled(restarted);
     await run.untilCounted(50);
   });
@@ -201,5 +203,52 @@ suite('commands', () => {
     const run = endless();
     run.cluster.machine.processes.find(({ name }) => name === 'heron submit')?.signal('SIGKILL');
     await assert.rejects(run.settled(run.submitted), { code: 'PROCESS_LOST' });
+  });
+});
+
+suite('a quick start', () => {
+  const quick = (): SimulatedRun =>
+    new SimulatedRun(simulatedWordCount({ isEndless: true }), { quickStart: true });
+
+  for (const name of ['heron-tmanager', 'stmgr-2', 'container_1_words_1']) {
+    test(`${name} is killed and back at once, every time`, async () => {
+      const run = quick();
+      const { cluster } = run;
+      await run.untilCounted(50);
+      for (let death = 1; death <= 5; death++) {
+        cluster.kill(name);
+        await run.advance(100);
+        assert.ok(cluster.process(name)?.object !== undefined);
+      }
+      await run.advance(2000);
+      await run.untilCounted(50);
+      assert.equal(cluster.exits().length, 5);
+    });
+  }
+
+  test('activate and deactivate work as ever', async () => {
+    const run = quick();
+    await run.untilCounted(50);
+    await run.settled(run.cluster.command.deactivate());
+    assert.equal(run.cluster.plan()?.topology.state, 'PAUSED');
+    await run.settled(run.cluster.command.activate());
+    await run.untilCounted(50);
+  });
+
+  test('kill leaves nothing', async () => {
+    const run = quick();
+    await run.untilCounted(50);
+    await run.settled(run.cluster.command.kill());
+    await run.advance(100);
+    assert.ok(run.cluster.isGone);
+    assert.deepEqual(run.cluster.leftovers(), NOTHING);
+  });
+
+  test('there is no container to restart', async () => {
+    const run = quick();
+    await run.untilCounted(50);
+    await assert.rejects(run.settled(run.cluster.command.restart()), {
+      code: 'TOPOLOGY_NOT_FOUND',
+    });
   });
 });

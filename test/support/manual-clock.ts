@@ -19,7 +19,7 @@ interface PendingTimer {
  */
 export class ManualClock implements Clock {
   #nowMs = 0;
-  readonly #wallStartMs: number;
+  #wallStartMs: number;
   readonly #timers = new Map<symbol, PendingTimer>();
   readonly #soon = new Map<symbol, () => void>();
 
@@ -48,6 +48,11 @@ export class ManualClock implements Clock {
     const key = Symbol('soon');
     this.#soon.set(key, call);
     return { cancel: () => void this.#soon.delete(key) };
+  }
+
+  /** Sets the wall clock forwards, or backwards by a negative amount. */
+  stepWall(byMs: number): void {
+    this.#wallStartMs += byMs;
   }
 
   /** How many timers are waiting: 0 once everything has been closed. */

@@ -1,5 +1,6 @@
 import type { PackingPlan } from '../../model/packing-plan.ts';
 import type { Completion } from '../../model/completion.ts';
+import type { ContainerReport } from '../../model/container-report.ts';
 import type { PhysicalPlan } from '../../model/physical-plan.ts';
 import type { TaskId } from '../../base/ids.ts';
 import type { Workload } from '../workload/workload.ts';
@@ -70,13 +71,29 @@ export interface ProcessEnd {
   readonly pid: number;
   readonly code: number | null;
   readonly signal: string | null;
-  /** What it said last: the error that ended it, with its stack where there is one. */
+  /** Why, in one line, and then what it wrote last: the error that ended it, with its stack. */
   readonly reason: string;
+}
+
+/** Who lives; said whenever it is looked at. */
+export interface LivingEvent {
+  readonly kind: 'living';
+  readonly atMs: number;
+  readonly processes: readonly { readonly name: string; readonly pid: number }[];
+}
+
+/** A container's report in the state tree; said when another one is found there. */
+export interface ReportEvent {
+  readonly kind: 'report';
+  readonly atMs: number;
+  readonly report: ContainerReport;
 }
 
 export type SimulationEvent =
   | BytesEvent
   | ConnectionEndEvent
+  | LivingEvent
+  | ReportEvent
   | MeasureEvent
   | PlanEvent
   | ProcessEnd;

@@ -14,6 +14,8 @@ import { LeftoverChecker } from './leftover-checker.ts';
 import { LossChecker } from './loss-checker.ts';
 import { OrderChecker } from './order-checker.ts';
 import { PlanChecker } from './plan-checker.ts';
+import { ShuffleChecker } from './shuffle-checker.ts';
+import { SupervisionChecker } from './supervision-checker.ts';
 
 export interface CheckedRun {
   readonly packing: PackingPlan;
@@ -25,6 +27,7 @@ export function createCheckers({ packing, control = {} }: CheckedRun): readonly 
   return [
     new GroupingChecker(),
     new KeyChecker(),
+    new ShuffleChecker(),
     new OrderChecker(),
     new DuplicateChecker(),
     new LossChecker(),
@@ -36,6 +39,7 @@ export function createCheckers({ packing, control = {} }: CheckedRun): readonly 
     new CommandChecker(),
     new DeathChecker(),
     new PlanChecker(),
+    new SupervisionChecker(),
     new LeftoverChecker(),
   ];
 }

@@ -6,6 +6,7 @@ import { TUPLE_SET_2_TYPE, TUPLE_SET_TYPE } from '../../wire/tuple-set-format.ts
 import { TupleSetReader } from '../../wire/tuple-set-reader.ts';
 import { TUPLE_STREAM_TYPE, TupleStreamMessageReader } from '../../wire/tuple-stream-message.ts';
 import type { Checker, FinishedRun, SimulationEvent } from './checker.ts';
+import { CreditAccount, type CreditWay } from './credit-account.ts';
 import { type Direction, PacketTap } from './packet-tap.ts';
 import { Problems } from './problems.ts';
 
@@ -21,26 +22,14 @@ interface Unconsumed {
   readonly sender: string;
 }
 
-/** What one stream manager owes another for one task. */
-interface Debt {
-  readonly task: TaskId;
-  bytes: number;
-  /** When it last began to owe anything. */
-  sinceMs: number;
-}
-
 interface Excess {
-  readonly from: string;
-  readonly to: string;
-  readonly task: TaskId;
+  readonly way: CreditWay;
   readonly excessBytes: number;
   readonly atMs: number;
 }
 
 interface OverdueDebt {
-  readonly from: string;
-  readonly to: string;
-  readonly task: TaskId;
+  readonly way: CreditWay;
   readonly sinceMs: number;
   readonly atMs: number;
 }
@@ -63,7 +52,7 @@ export class CreditChecker implements Checker {
   readonly #homes: ReadonlyMap<TaskId, string>;
   readonly #unconsumed = new Map<TaskId, Unconsumed[]>();
   /** By `from to task`. */
-  readonly #debts = new Map<string, Debt>();
+  readonly #accounts = new Map<string, CreditAccount>();
   /** By connection: its two ends. */
   readonly #ends = new Map<number, Direction>();
   readonly #overdue: OverdueDebt[] = [];
@@ -90,12 +79,16 @@ export class CreditChecker implements Checker {
   finish(run: FinishedRun): readonly string[] {
     const endMs = Math.min(run.endedAtMs, run.takenDownFromMs ?? run.endedAtMs);
     const problems = new Problems();
-    for (const { from, to, task, excessBytes, atMs } of this.#excesses) {
+    for (const { way, excessBytes, atMs } of this.#excesses) {
       if (atMs >= this.#firstBreakMs - BREAK_SEEN_WITHIN_MS) continue;
+      const { from, to, task } = way;
       problems.add(`${from} granted ${to} ${excessBytes} bytes too many for task ${task}`);
     }
-    const unpaid = [...this.#debts].flatMap(([key, debt]) => this.#overdueOf(key, debt, endMs));
-    for (const { from, to, task, sinceMs, atMs } of [...this.#overdue, ...unpaid]) {
+    const unpaid = [...this.#accounts.values()].flatMap((account) =>
+      this.#overdueOf(account, endMs),
+    );
+    for (const { way, sinceMs, atMs } of [...this.#overdue, ...unpaid]) {
+      const { from, to, task } = way;
       const wait = { processes: [from, to], fromMs: sinceMs, toMs: atMs };
       if (run.explanation.explainsDelay(wait)) continue;
       problems.add(
@@ -117,9 +110,7 @@ export class CreditChecker implements Checker {
       if (consumedBytes > 0) this.#handleConsumed(taskId(sourceTask), consumedBytes, atMs);
     } else if (typeName === TUPLE_STREAM_TYPE) {
       this.#message.open(bytes, payloadStart, payloadEnd);
-      const { destinationTask, grantedBytes } = this.#message;
-      if (grantedBytes > 0)
-        this.#handleGrant(direction, taskId(destinationTask), grantedBytes, atMs);
+      this.#handleStreamMessage(direction, atMs);
     }
   }
 
@@ -143,38 +134,37 @@ export class CreditChecker implements Checker {
       left -= taken;
       head.bytes -= taken;
       if (head.bytes === 0) queue.shift();
-      if (home !== undefined && head.sender !== home) {
-        this.#owe(`${home} ${head.sender} ${task}`, task, taken, atMs);
-      }
+      if (home === undefined || head.sender === home) continue;
+      this.#account({ from: home, to: head.sender, task }).consumed(taken, atMs);
     }
   }
 
-  #owe(key: string, task: TaskId, bytes: number, atMs: number): void {
-    const debt = this.#debts.get(key);
-    if (debt === undefined) this.#debts.set(key, { bytes, sinceMs: atMs, task });
-    else {
-      if (debt.bytes === 0) debt.sinceMs = atMs;
-      debt.bytes += bytes;
-    }
+  #handleStreamMessage({ from, to }: Direction, atMs: number): void {
+    const { destinationTask, grantedBytes, setStart, setEnd, tupleCount } = this.#message;
+    const task = taskId(destinationTask);
+    if (tupleCount > 0) this.#account({ from: to, to: from, task }).arrived(setEnd - setStart);
+    if (grantedBytes === 0) return;
+    const way = { from, to, task };
+    const account = this.#account(way);
+    this.#overdue.push(...this.#overdueOf(account, atMs));
+    const excessBytes = account.granted(grantedBytes, atMs);
+    if (excessBytes > 0) this.#excesses.push({ way, excessBytes, atMs });
   }
 
-  #handleGrant({ from, to }: Direction, task: TaskId, bytes: number, atMs: number): void {
-    const key = `${from} ${to} ${task}`;
-    const debt = this.#debts.get(key);
-    const excessBytes = bytes - (debt?.bytes ?? 0);
-    if (excessBytes > 0) this.#excesses.push({ from, to, task, excessBytes, atMs });
-    if (debt === undefined) return;
-    this.#overdue.push(...this.#overdueOf(key, debt, atMs));
-    debt.bytes = Math.max(0, -excessBytes);
-    debt.sinceMs = atMs;
+  #account(way: CreditWay): CreditAccount {
+    const key = `${way.from} ${way.to} ${way.task}`;
+    let account = this.#accounts.get(key);
+    if (account === undefined) {
+      account = new CreditAccount(way);
+      this.#accounts.set(key, account);
+    }
+    return account;
   }
 
   /** At most one. */
-  #overdueOf(key: string, debt: Debt, atMs: number): readonly OverdueDebt[] {
-    const { bytes, sinceMs, task } = debt;
-    if (bytes === 0 || atMs - sinceMs <= this.#withinMs) return [];
-    const [from = '', to = ''] = key.split(' ');
-    return [{ from, to, task, sinceMs, atMs }];
+  #overdueOf(account: CreditAccount, atMs: number): readonly OverdueDebt[] {
+    const { way, sinceMs } = account;
+    return account.isOverdue(atMs, this.#withinMs) ? [{ way, sinceMs, atMs }] : [];
   }
 
   /** Both sides of a broken way start anew: what was under way on it is owed to nobody. */
@@ -184,11 +174,10 @@ export class CreditChecker implements Checker {
     if (direction === undefined) return;
     const ends = [direction.from, direction.to];
     this.#firstBreakMs = Math.min(this.#firstBreakMs, atMs);
-    for (const [key, debt] of this.#debts) {
-      const [from = '', to = ''] = key.split(' ');
-      if (!ends.includes(from) || !ends.includes(to)) continue;
-      this.#overdue.push(...this.#overdueOf(key, debt, atMs));
-      this.#debts.delete(key);
+    for (const account of this.#accounts.values()) {
+      if (!ends.includes(account.way.from) || !ends.includes(account.way.to)) continue;
+      this.#overdue.push(...this.#overdueOf(account, atMs));
+      account.linkBroke();
     }
     for (const end of ends) {
       const task = taskOfInstance(end);

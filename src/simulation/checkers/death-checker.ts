@@ -10,7 +10,8 @@ import { Problems } from './problems.ts';
  * D2. While the topology runs a process ends only by a fault of the run, or because its own user
  *     code threw, once for each such throw.
  * D3. Once the topology is taken down, processes end in an orderly way: with code 0, or by SIGTERM
- *     before they listen to it. A killed one needs a fault or code that hangs.
+ *     before they listen to it. A killed one needs a fault or code that hangs, one that gave up its
+ *     orderly end a fault that holds it up: the other side of a connection that does not answer.
  */
 export class DeathChecker implements Checker {
   readonly name = 'no unexpected end of a process';
@@ -28,8 +29,10 @@ export class DeathChecker implements Checker {
       const isTakenDown = end.atMs >= untilMs;
       if (isTakenDown && isOrderly(end)) continue;
       if (isTakenDown && end.signal === 'SIGKILL' && hangs) continue;
+      if (isTakenDown && isHeldUp(end, untilMs, run)) continue;
       if (run.explanation.explainsEnd(end) || throws.explains(end)) continue;
-      problems.add(`${describedEnd(end)}${end.reason === '' ? '' : `: ${end.reason}`}`);
+      const [why = ''] = end.reason.split('\n');
+      problems.add(`${describedEnd(end)}${why === '' ? '' : `: ${why}`}`);
     }
     return problems.list();
   }
@@ -42,6 +45,13 @@ function describedEnd({ process, pid, atMs, code, signal }: ProcessEnd): string 
 
 function isOrderly({ code, signal }: ProcessEnd): boolean {
   return code === EXIT.ok || signal === 'SIGTERM';
+}
+
+/** It ended itself when its grace time was over (base/process-main.ts). */
+function isHeldUp(end: ProcessEnd, fromMs: number, { explanation }: FinishedRun): boolean {
+  const { process, atMs: toMs, code, reason } = end;
+  if (code !== EXIT.failure || !/\bshutdown took longer than\b/.test(reason)) return false;
+  return explanation.explainsDelay({ processes: [process], fromMs, toMs });
 }
 
 function hangsOf({ workload }: FinishedRun): boolean {

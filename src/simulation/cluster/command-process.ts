@@ -90,17 +90,20 @@ function runIn<Result>(
 ): Promise<Result> {
   const { promise, resolve, reject } = Promise.withResolvers<Result>();
   const { kernel } = machine;
-  process.mainThread.post(0, () => {
-    work().then(
-      (result) => void kernel.at(0, () => resolve(result)),
-      (error: unknown) => void kernel.at(0, () => reject(error)),
-    );
-  });
-  machine.onEnd((ended, { reason }) => {
+  const settle = (call: () => void): void => {
+    unwatch();
+    kernel.at(0, call);
+  };
+  const unwatch = machine.onEnd((ended, { reason }) => {
     if (ended !== process) return;
     const lost = environmentError('PROCESS_LOST', `the process of '${process.name}' ${reason}`);
-    // After the work has settled this has no effect.
-    kernel.at(0, () => reject(lost));
+    settle(() => reject(lost));
+  });
+  process.mainThread.post(0, () => {
+    work().then(
+      (result) => settle(() => resolve(result)),
+      (error: unknown) => settle(() => reject(error)),
+    );
   });
   return promise;
 }

@@ -10,6 +10,7 @@ import type { PhysicalPlan } from '../../model/physical-plan.ts';
 import { paths } from '../../state-manager/paths.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import type { SimulatedThread } from '../kernel/simulated-thread.ts';
+import type { Interposer } from '../machine/interposer.ts';
 import { DEFAULT_HOST, type ExitRecord, SimulatedMachine } from '../machine/simulated-machine.ts';
 import type { SimulatedProcess } from '../machine/simulated-process.ts';
 import { changeState, kill, submit, targetOf } from './cluster-commands.ts';
@@ -40,6 +41,8 @@ export interface SimulatedClusterOptions {
   readonly quickStart?: boolean;
   /** How long a process takes to start, about. */
   readonly startMs?: number;
+  /** Nothing stands between processes and their world unless it is set. */
+  readonly interposer?: Interposer;
 }
 
 export interface SubmitOptions {
@@ -66,6 +69,9 @@ export interface ClusterCommands {
   repair(): Promise<RepairOutcome>;
 }
 
+/** Large rings are nothing but zeros to write; a start is quicker without. */
+const QUICK_DEFAULTS = { 'heron.instance.queue.bytes': '262144' };
+
 const COMMAND_PREFIX = 'heron ';
 const DUPLICATE_SUFFIX = '-duplicate';
 
@@ -83,7 +89,7 @@ export class SimulatedCluster {
   #isLaunched = false;
 
   constructor(options: SimulatedClusterOptions) {
-    const { kernel, hosts = [DEFAULT_HOST], startMs } = options;
+    const { kernel, hosts = [DEFAULT_HOST], startMs, interposer } = options;
     this.#options = options;
     this.#hosts = hosts;
     this.kernel = kernel;
@@ -92,6 +98,7 @@ export class SimulatedCluster {
       hosts,
       loadTopology: () => this.#topology.built,
       ...(startMs === undefined ? {} : { startMs }),
+      ...(interposer === undefined ? {} : { interposer }),
     });
     this.#state = new StateView(this.machine.disk.tree, STATE_ROOT);
     this.command = this.#commands();
@@ -105,6 +112,7 @@ export class SimulatedCluster {
   ): Promise<void> {
     const { settings = {}, quickStart = false } = this.#options;
     const submitted = submittedTopology(built, {
+      defaults: new Map(Object.entries(quickStart ? QUICK_DEFAULTS : {})),
       config: new Map(Object.entries({ ...config, ...settings })),
       state: activate ? 'RUNNING' : 'PAUSED',
       random: this.kernel.random('submit'),
@@ -222,9 +230,7 @@ export class SimulatedCluster {
   /** True once a topology that was taken over is no more, and nothing runs on the machine. */
   get isGone(): boolean {
     return (
-      this.#isLaunched &&
-      this.machine.processes.length === 0 &&
-      !this.#state.has(paths.topology(this.topologyName))
+      this.#isLaunched && this.machine.isIdle && !this.#state.has(paths.topology(this.topologyName))
     );
   }
 

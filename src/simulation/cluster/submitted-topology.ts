@@ -14,6 +14,8 @@ export interface SubmittedTopology {
 }
 
 export interface SubmitSettings {
+  /** The module's own settings win over them. */
+  readonly defaults: ConfigMap;
   /** Win over the module's own. */
   readonly config: ConfigMap;
   readonly state: TopologyState;
@@ -25,11 +27,11 @@ const MODULE_FILE = 'topology.mjs';
 /** @throws EngineError INVALID_CONFIG when the topology cannot be packed. */
 export function submittedTopology(
   built: BuiltTopology,
-  { config, state, random }: SubmitSettings,
+  { defaults, config, state, random }: SubmitSettings,
 ): SubmittedTopology {
   const declared = {
     ...built.topology,
-    config: new Map([...built.topology.config, ...config]),
+    config: new Map([...defaults, ...built.topology.config, ...config]),
   };
   const topology: LogicalTopology = {
     ...declared,

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { paths } from '../../state-manager/paths.ts';
 import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import { STATE_ROOT } from '../cluster/command-process.ts';
 import type { FaultCommand, FaultPorts, Undo } from './fault-injector.ts';
@@ -21,6 +23,8 @@ export function clusterFaults(
     pause: (name) => void cluster.pause(name),
     resume: (name) => void cluster.resume(name),
     startDuplicateMaster: () => startDuplicateMaster(cluster),
+    loseMasterNode: () =>
+      void disk.tree.removeTree(join(STATE_ROOT, paths.topologyMaster(cluster.topologyName))),
     slowLinks: ([from, to], extraMs) =>
       healing(network.faults.delay({ from, to, delayMs: extraMs, jitterMs: extraMs / 2 })),
     dropConnections: (ends) => {

@@ -19,7 +19,8 @@ import { isDuplicate, placeOf } from './targets.ts';
       second one has no supervisor that could ask it to end: whoever takes the topology down kills it.
   E4. Whatever only delays (a pause, a slow link or disk) and whatever hits only what data does not
       depend on (a full disk, a store that is away, a clock that steps) excuses delays, and no end,
-      but for one: a process whose pid file finds no room on a full disk is killed at its birth.
+      but for these: a process whose pid file finds no room on a full disk is killed at its birth, and
+      one that cannot write its own node of the state tree there gives up its start.
   E5. A restart that was asked for ends the processes of its containers, and a kill ends all of them:
       in an orderly way, or by SIGKILL when they take too long.
 */
@@ -33,12 +34,11 @@ const BREAKING: ReadonlySet<FaultKind> = new Set<FaultKind>([
   'pause',
 ]);
 
-/** Faults that touch everything on the machine. */
+/** Faults that delay anything on the machine; a step of the wall clock must delay nothing. */
 const EVERYWHERE: ReadonlySet<FaultKind> = new Set<FaultKind>([
   'slow-disk',
   'full-disk',
   'store-outage',
-  'clock-step',
 ]);
 
 /**
@@ -151,7 +151,10 @@ function explainsEnd(
     if (processes.includes(process) && end.signal === 'SIGKILL') return end.atMs <= endsAtMs;
     return follows(processes, process) && end.atMs <= endsAtMs + FOLLOWS_WITHIN_MS;
   }
-  if (fault.kind === 'full-disk') return end.signal === 'SIGKILL' && end.atMs <= endsAtMs;
+  if (fault.kind === 'full-disk') {
+    if (end.atMs > endsAtMs + NOTICED_WITHIN_MS) return false;
+    return end.signal === 'SIGKILL' || (end.code === EXIT.unavailable && hasOwnNode(process));
+  }
   if (fault.kind === 'duplicate-master') {
     if (placeOf(process)?.role !== 'topology-master') return false;
     return end.code === EXIT.refused || (end.signal === 'SIGKILL' && isDuplicate(process));
@@ -159,6 +162,11 @@ function explainsEnd(
   if (fault.kind !== 'command') return false;
   if (fault.command === 'kill') return end.code === EXIT.ok || end.signal === 'SIGKILL';
   return fault.command === 'restart' && follows(processes, process);
+}
+
+function hasOwnNode(process: string): boolean {
+  const role = placeOf(process)?.role;
+  return role === 'topology-master' || role === 'scheduler';
 }
 
 /** E1: whether the process ends with an executor among those that were hit. */

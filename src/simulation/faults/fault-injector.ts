@@ -28,6 +28,8 @@ export interface FaultPorts {
   pause(name: string): void;
   resume(name: string): void;
   startDuplicateMaster(): void;
+  /** The node that says where the topology master is vanishes from the state tree. */
+  loseMasterNode(): void;
   slowLinks(ends: NamedEnds, extraMs: number): Undo;
   dropConnections(ends: NamedEnds): void;
   /** The connections break when it is undone. */
@@ -106,7 +108,11 @@ export class FaultInjector {
         return ports.stepWallClock(fault.byMs);
       case 'duplicate-master':
         this.#note(fault, this.#resolve(['topology-master#0']));
-        return ports.startDuplicateMaster();
+        ports.startDuplicateMaster();
+        if (fault.nodeLostAfterMs !== undefined) {
+          this.#timers.push(ports.at(fault.nodeLostAfterMs, () => ports.loseMasterNode()));
+        }
+        return;
       case 'command':
         this.#note(fault, this.#hitBy(fault));
         return ports.command(fault);

@@ -84,8 +84,15 @@ export type Fault =
       readonly forMs: number;
     }
   | { readonly atMs: number; readonly kind: 'clock-step'; readonly byMs: number }
-  /** A second topology master is started while the first one lives. */
-  | { readonly atMs: number; readonly kind: 'duplicate-master' }
+  /**
+   * A second topology master is started while the first one lives; where it is set, the location
+   * node of the first is lost so much later, which gives the second its chance.
+   */
+  | {
+      readonly atMs: number;
+      readonly kind: 'duplicate-master';
+      readonly nodeLostAfterMs?: number;
+    }
   /** What a person asks for; after a `deactivate` the runner activates at the end of the plan. */
   | {
       readonly atMs: number;
@@ -106,7 +113,8 @@ export type FaultPlan = readonly Fault[];
 
 /** How long it lasts; 0 for what happens in one moment. */
 export function lengthOf(fault: Fault): number {
-  return 'forMs' in fault ? fault.forMs : 0;
+  if ('forMs' in fault) return fault.forMs;
+  return fault.kind === 'duplicate-master' ? (fault.nodeLostAfterMs ?? 0) : 0;
 }
 
 /** The moment from which on nothing of the fault is still going on. */

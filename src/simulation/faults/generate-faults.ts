@@ -125,7 +125,8 @@ function createFault(kind: FaultKind, draw: Draw): Fault {
     case 'clock-step':
       return { atMs, kind, byMs: clockStep(random) };
     case 'duplicate-master':
-      return { atMs, kind };
+      if (random.below(3) === 0) return { atMs, kind };
+      return { atMs, kind, nodeLostAfterMs: duration(random, 3_000) };
     case 'command':
       return createCommand(draw);
   }
@@ -214,6 +215,7 @@ function fit(fault: Fault, horizonMs: number): Fault {
   if (endOf(fault) <= horizonMs) return fault;
   const leftMs = Math.max(1, round(horizonMs - fault.atMs));
   if ('forMs' in fault) return { ...fault, forMs: leftMs };
+  if (fault.kind === 'duplicate-master') return { ...fault, nodeLostAfterMs: leftMs };
   return { ...fault, atMs: horizonMs };
 }
 

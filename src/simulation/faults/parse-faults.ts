@@ -67,16 +67,26 @@ function parseFault(value: unknown, path: string): Fault {
   for (const [name, type] of Object.entries<FieldType>(expected)) {
     check(fields[name], type, `${path}.${name}`);
   }
-  const known = new Set(['kind', ...Object.keys(expected)]);
-  if (fields['command'] === 'restart') {
-    known.add('container');
-    if (fields['container'] !== undefined) {
-      check(fields['container'], 'count', `${path}.container`);
-    }
+  const optional = optionalField(fields);
+  if (optional !== undefined && fields[optional.name] !== undefined) {
+    check(fields[optional.name], optional.type, `${path}.${optional.name}`);
   }
+  const known = new Set(['kind', optional?.name, ...Object.keys(expected)]);
   const unknown = Object.keys(fields).find((name) => !known.has(name));
   if (unknown !== undefined) throw wrong(`${path}.${unknown}`, 'nothing', fields[unknown]);
   return value as Fault;
+}
+
+function optionalField({
+  kind,
+  command,
+}: {
+  readonly kind?: unknown;
+  readonly command?: unknown;
+}): { readonly name: string; readonly type: FieldType } | undefined {
+  if (command === 'restart') return { name: 'container', type: 'count' };
+  if (kind === 'duplicate-master') return { name: 'nodeLostAfterMs', type: 'milliseconds' };
+  return undefined;
 }
 
 function check(value: unknown, type: FieldType, path: string): void {

@@ -62,7 +62,6 @@ export class SimulatedDisk {
     effect: () => T,
   ): Promise<T> {
     return new Promise((resolve, reject) => {
-      if (thread.state === 'dead') return;
       const hear = (told: () => void): void => {
         thread.post(ms(this.#random.below(HEARD_US)), told);
       };

@@ -87,6 +87,7 @@ export class SimulatedStream implements ByteStream, ThreadDependent {
   #peer: SimulatedStream | undefined;
   #events: ByteStreamEvents | undefined;
   #isOpen = true;
+  #hasToldClosed = false;
   #error: EngineError | undefined;
   // Sending.
   readonly #writes: Write[] = [];
@@ -164,7 +165,7 @@ export class SimulatedStream implements ByteStream, ThreadDependent {
   }
 
   destroy(): void {
-    if (!this.#isOpen || this.thread.state === 'dead') return;
+    if (!this.#isOpen) return;
     this.#leave();
     this.#tellClosedSoon();
   }
@@ -350,7 +351,7 @@ export class SimulatedStream implements ByteStream, ThreadDependent {
     const message = `the connection with ${this.remote} broke: read ECONNRESET`;
     this.#error = environmentError('CONNECTION_LOST', message, { retryable: true });
     this.#close();
-    this.#events?.onClosed(this.#error);
+    this.#tellClosed();
   }
 
   /** Goes, and lets the peer know (S4). */
@@ -371,6 +372,13 @@ export class SimulatedStream implements ByteStream, ThreadDependent {
   }
 
   #tellClosedSoon(): void {
-    this.thread.post(1 / MICROSECONDS_PER_MILLISECOND, () => this.#events?.onClosed(this.#error));
+    this.thread.post(1 / MICROSECONDS_PER_MILLISECOND, () => this.#tellClosed());
+  }
+
+  /** Once; an owner that comes late is told at its start. */
+  #tellClosed(): void {
+    if (this.#events === undefined || this.#hasToldClosed) return;
+    this.#hasToldClosed = true;
+    this.#events.onClosed(this.#error);
   }
 }

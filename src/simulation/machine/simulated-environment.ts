@@ -2,9 +2,10 @@ import type { GatewayEnvironment } from '../../instance/gateway/gateway-environm
 import type { InstanceEnvironment } from '../../instance/instance-environment.ts';
 import { simulatedListenHttp } from '../kernel/simulated-http.ts';
 import type { SimulatedThread } from '../kernel/simulated-thread.ts';
+import type { ThreadPorts } from './interposer.ts';
 import { startSimulatedGateway } from './simulated-gateway.ts';
 import { openSimulatedLog } from './simulated-log.ts';
-import type { SimulatedMachine } from './simulated-machine.ts';
+import type { HostMachine } from './host-machine.ts';
 import type { SimulatedProcess } from './simulated-process.ts';
 import { processTableOf } from './simulated-process-table.ts';
 
@@ -15,19 +16,15 @@ import { processTableOf } from './simulated-process-table.ts';
 
 const RESIDENT_BYTES = 64 * 1024 * 1024;
 
-type ThreadWorld = Pick<
-  InstanceEnvironment,
-  'clock' | 'random' | 'network' | 'files' | 'openLog' | 'resourceUse' | 'doorbells'
->;
-
 /** The environment of a process's main thread; `args` is what follows its entry file. */
 export function environmentOf(
-  machine: SimulatedMachine,
+  machine: HostMachine,
   process: SimulatedProcess,
   { args, sayReady }: { readonly args: readonly string[]; readonly sayReady: () => void },
 ): InstanceEnvironment {
   const { command, mainThread, pid } = process;
-  const world = threadWorldOf(machine, process, mainThread);
+  const world = threadPortsOf(machine, process, mainThread);
+  const processes = processTableOf(machine, process, world.files);
   return {
     ...world,
     arguments: args,
@@ -35,7 +32,7 @@ export function environmentOf(
     pid,
     executable: command.executable,
     workingDirectory: command.workingDirectory,
-    processes: processTableOf(machine, process, world.files),
+    processes: machine.interposer.processesOf?.(processes, process) ?? processes,
     listenHttp: simulatedListenHttp(world.network),
     // Output and metrics: nobody reads them in a simulation.
     openAppendFile: () => ({ append: () => true, close: () => {} }),
@@ -46,30 +43,30 @@ export function environmentOf(
         start,
         events,
       }),
-    loadTopology: async (_file, options) => machine.loadTopology(options),
+    loadTopology: (_file, options) => machine.loadTopology(process, options),
   };
 }
 
-function gatewayEnvironmentOf(
-  machine: SimulatedMachine,
+export function gatewayEnvironmentOf(
+  machine: HostMachine,
   process: SimulatedProcess,
   thread: SimulatedThread,
 ): GatewayEnvironment {
   return {
-    ...threadWorldOf(machine, process, thread),
+    ...threadPortsOf(machine, process, thread),
     taskStack: async () => undefined, // As from a thread that is inside a native call.
     kill: () => process.signal('SIGKILL'),
     watchParent: (onGone) => process.onInputEnd(thread, onGone),
   };
 }
 
-function threadWorldOf(
-  machine: SimulatedMachine,
+function threadPortsOf(
+  machine: HostMachine,
   process: SimulatedProcess,
   thread: SimulatedThread,
-): ThreadWorld {
+): ThreadPorts {
   const { clock } = thread;
-  return {
+  const ports: ThreadPorts = {
     clock,
     random: machine.kernel.random(`${thread.name} ${process.pid}`),
     network: machine.network.portOf(thread, process.host, process.name),
@@ -84,4 +81,5 @@ function threadWorldOf(
       }),
     resourceUse: () => ({ cpuUserUs: 0, cpuSystemUs: 0, residentBytes: RESIDENT_BYTES }),
   };
+  return machine.interposer.portsOf?.(ports, process, thread) ?? ports;
 }

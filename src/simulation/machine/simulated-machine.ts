@@ -1,5 +1,6 @@
 import type { BuiltTopology } from '../../api/topology.ts';
 import { assert } from '../../base/assert.ts';
+import { EXIT } from '../../base/exit-codes.ts';
 import { ProcessLife } from '../../base/process-main.ts';
 import type { Random } from '../../base/random.ts';
 import { exitReason } from '../../supervision/exit-reason.ts';
@@ -10,6 +11,8 @@ import type { Kernel } from '../kernel/kernel.ts';
 import { SimulatedDisk } from '../kernel/simulated-disk.ts';
 import { SimulatedNetwork } from '../kernel/simulated-network.ts';
 import { WallClock } from '../kernel/simulated-time.ts';
+import type { Interposer } from './interposer.ts';
+import type { HostMachine, StartOptions } from './host-machine.ts';
 import { type CommandLine, parseCommandLine } from './programs.ts';
 import { environmentOf } from './simulated-environment.ts';
 import { fieldsText, type LogLine } from './simulated-log.ts';
@@ -33,6 +36,8 @@ export interface SimulatedMachineOptions {
   readonly programs?: (args: readonly string[]) => CommandLine | undefined;
   /** How long a process takes from its start to its first line of code; about, and at least. */
   readonly startMs?: number;
+  /** Nothing stands between processes and their world unless it is set. */
+  readonly interposer?: Interposer;
 }
 
 /** A process that has ended. */
@@ -45,26 +50,21 @@ export interface ExitRecord {
   readonly reason: string;
 }
 
-interface Start {
-  /** The one with which it ends. */
-  readonly parent?: SimulatedProcess | undefined;
-  readonly onReady?: () => void;
-  readonly onOutput?: (text: string) => void;
-}
-
 /** Not a loopback address, which other hosts could not reach. */
 export const DEFAULT_HOST = '10.0.0.1';
 const START_MS_DEFAULT = 40;
 const FIRST_PID = 1000;
+const ORDERLY = 'ended in an orderly way';
 const TICKS_PER_MS = 0.1;
 
-export class SimulatedMachine {
+export class SimulatedMachine implements HostMachine {
   readonly kernel: Kernel;
   readonly disk: SimulatedDisk;
   readonly network: SimulatedNetwork;
   readonly bootId: string;
   readonly #options: SimulatedMachineOptions;
   readonly doorbells = new SimulatedDoorbells();
+  readonly interposer: Interposer;
   /** Of all its processes; faults step it. */
   readonly wallClock = new WallClock();
   readonly #random: Random;
@@ -72,15 +72,16 @@ export class SimulatedMachine {
   readonly #children = new Map<SimulatedProcess, SimulatedProcess[]>();
   readonly #outputs = new Map<string, SimulatedProcess>();
   readonly #exits: ExitRecord[] = [];
-  readonly #logListeners: ((process: SimulatedProcess, line: LogLine) => void)[] = [];
-  readonly #endListeners: ((process: SimulatedProcess, exit: ExitRecord) => void)[] = [];
-  readonly #startListeners: ((process: SimulatedProcess) => void)[] = [];
+  readonly #logListeners = new Set<(process: SimulatedProcess, line: LogLine) => void>();
+  readonly #endListeners = new Set<(process: SimulatedProcess, exit: ExitRecord) => void>();
+  readonly #startListeners = new Set<(process: SimulatedProcess) => void>();
   #lastPid = FIRST_PID;
 
   constructor(options: SimulatedMachineOptions) {
     const { kernel } = options;
     this.#options = options;
     this.kernel = kernel;
+    this.interposer = options.interposer ?? {};
     this.disk = new SimulatedDisk(kernel, 'machine', this.wallClock);
     this.network = new SimulatedNetwork(kernel);
     this.#random = kernel.random('machine');
@@ -92,6 +93,11 @@ export class SimulatedMachine {
     return [...this.#alive.values()];
   }
 
+  /** True while it runs no process at all. */
+  get isIdle(): boolean {
+    return this.#alive.size === 0;
+  }
+
   /** Those that have ended, in the order of their end. */
   get exits(): readonly ExitRecord[] {
     return this.#exits;
@@ -101,20 +107,27 @@ export class SimulatedMachine {
     return this.#alive.get(pid);
   }
 
-  onStart(listener: (process: SimulatedProcess) => void): void {
-    this.#startListeners.push(listener);
+  /** Like the next two: listens until the returned function is called. */
+  onStart(listener: (process: SimulatedProcess) => void): () => void {
+    this.#startListeners.add(listener);
+    return () => this.#startListeners.delete(listener);
   }
 
-  onEnd(listener: (process: SimulatedProcess, exit: ExitRecord) => void): void {
-    this.#endListeners.push(listener);
+  onEnd(listener: (process: SimulatedProcess, exit: ExitRecord) => void): () => void {
+    this.#endListeners.add(listener);
+    return () => this.#endListeners.delete(listener);
   }
 
-  onLogLine(listener: (process: SimulatedProcess, line: LogLine) => void): void {
-    this.#logListeners.push(listener);
+  onLogLine(listener: (process: SimulatedProcess, line: LogLine) => void): () => void {
+    this.#logListeners.add(listener);
+    return () => this.#logListeners.delete(listener);
   }
 
   /** Starts one of the engine's processes; its code runs a little later. */
-  start(command: Command, { parent, onReady = () => {}, onOutput }: Start = {}): SimulatedProcess {
+  start(
+    command: Command,
+    { parent, onReady = () => {}, onOutput }: StartOptions = {},
+  ): SimulatedProcess {
     const { programs = parseCommandLine, startMs = START_MS_DEFAULT } = this.#options;
     const line = programs(command.arguments);
     assert(line !== undefined, `${command.name} is one of the engine's processes`);
@@ -153,8 +166,18 @@ export class SimulatedMachine {
     return this.#outputs.get(outputFile)?.lastLines ?? [];
   }
 
-  loadTopology(options: LoadOptions): BuiltTopology {
-    return this.#options.loadTopology(options);
+  /** Importing the module takes its time, as with real ones. */
+  loadTopology(process: SimulatedProcess, options: LoadOptions): Promise<BuiltTopology> {
+    const loadMs = (this.#options.startMs ?? START_MS_DEFAULT) * this.#random.below(100) * 0.01;
+    return new Promise((resolve, reject) => {
+      process.mainThread.post(loadMs, () => {
+        try {
+          resolve(this.#options.loadTopology(options));
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
   }
 
   handleLogLine(process: SimulatedProcess, line: LogLine): void {
@@ -208,7 +231,7 @@ export class SimulatedMachine {
       code,
       signal,
       atMs: this.kernel.nowMs,
-      reason: exitReason({ code, signal, lastLines }),
+      reason: code === EXIT.ok ? ORDERLY : exitReason({ code, signal, lastLines }),
     };
     this.#exits.push(exit);
     this.kernel.log.add(name, `process ${pid} ${exit.reason}`);

@@ -3,7 +3,7 @@ import { messageOf } from '../../base/errors.ts';
 import { removePidFile, writePidFile } from '../../supervision/pid-file.ts';
 import type { Ending, ProcessHandle } from '../../supervision/process-handle.ts';
 import type { Command, ProcessTable } from '../../supervision/process-table.ts';
-import type { SimulatedMachine } from './simulated-machine.ts';
+import type { HostMachine } from './host-machine.ts';
 import type { SimulatedProcess } from './simulated-process.ts';
 
 /*
@@ -13,7 +13,7 @@ import type { SimulatedProcess } from './simulated-process.ts';
 */
 
 export function processTableOf(
-  machine: SimulatedMachine,
+  machine: HostMachine,
   asker: SimulatedProcess,
   files: Files,
 ): ProcessTable {
@@ -40,7 +40,7 @@ export function processTableOf(
 }
 
 interface ChildStart {
-  readonly machine: SimulatedMachine;
+  readonly machine: HostMachine;
   readonly asker: SimulatedProcess;
   readonly files: Files;
   /** The one with which it ends. */

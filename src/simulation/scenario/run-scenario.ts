@@ -1,5 +1,6 @@
 import { messageOf, stackOf } from '../../base/errors.ts';
 import type { Completion } from '../../model/completion.ts';
+import type { ContainerReport } from '../../model/container-report.ts';
 import { Settings } from '../../model/settings.ts';
 import type { Checker, FinishedRun, ProcessEnd, SimulationEvent } from '../checkers/checker.ts';
 import { createCheckers } from '../checkers/checkers.ts';
@@ -10,6 +11,7 @@ import { InjectedFaultsExplanation } from '../faults/explanation.ts';
 import { FaultInjector } from '../faults/fault-injector.ts';
 import { placeOf } from '../faults/targets.ts';
 import { Kernel, type RunEnd } from '../kernel/kernel.ts';
+import type { Interposer } from '../machine/interposer.ts';
 import { createWorkload, type Workload } from '../workload/workload.ts';
 import type { ScenarioRequest } from './examine-seed.ts';
 import { type OperatedCluster, Operator } from './operator.ts';
@@ -49,8 +51,12 @@ const RUN = 'the run comes to its end';
 const SUBMIT = 'the submit succeeds';
 const SIMULATION = 'the simulation works';
 
-export async function runScenario(request: ScenarioRequest): Promise<Verdict> {
-  return new ScenarioRun(scenarioOf(request), request).run();
+/** The interposer, if there is one, stands between the processes and their world. */
+export async function runScenario(
+  request: ScenarioRequest,
+  interposer: Interposer = {},
+): Promise<Verdict> {
+  return new ScenarioRun(scenarioOf(request), request, interposer).run();
 }
 
 class ScenarioRun {
@@ -63,16 +69,22 @@ class ScenarioRun {
   readonly #ends: ProcessEnd[] = [];
   readonly #problems: Problem[] = [];
   readonly #sampler: ProcessSampler;
+  /** Those that checkers have been told. */
+  readonly #reports = new WeakSet<ContainerReport>();
   #checkers: readonly Checker[] = [];
   #completion: Completion | undefined;
   #completedFromMs: number | undefined;
   #isGone = false;
 
-  constructor(scenario: Scenario, { keepsLog = false }: ScenarioRequest) {
+  constructor(
+    scenario: Scenario,
+    { keepsLog = false }: ScenarioRequest,
+    interposer: Interposer,
+  ) {
     this.#scenario = scenario;
     this.#kernel = new Kernel({ seed: scenario.seed, keepsLog });
     const { hosts, settings } = scenario;
-    this.#cluster = new SimulatedCluster({ kernel: this.#kernel, hosts, settings });
+    this.#cluster = new SimulatedCluster({ kernel: this.#kernel, hosts, settings, interposer });
     this.#workload = createWorkload(scenario.workload);
     this.#workload.ledger.useClock(() => this.#kernel.nowMs);
     this.#workload.threads.connect((task) => this.#cluster.threadOf(task));
@@ -217,7 +229,15 @@ class ScenarioRun {
   #look(): void {
     this.#noteCompletion();
     this.#operator.look();
-    this.#sampler.look(this.#cluster.processes(), this.#kernel.nowMs);
+    const { nowMs: atMs } = this.#kernel;
+    const processes = this.#cluster.processes();
+    this.#sampler.look(processes, atMs);
+    this.#tell({ kind: 'living', atMs, processes });
+    for (const report of this.#cluster.containerReports()) {
+      if (this.#reports.has(report)) continue;
+      this.#reports.add(report);
+      this.#tell({ kind: 'report', atMs, report });
+    }
     this.#isGone ||= this.#cluster.isGone;
   }
 

@@ -24,7 +24,9 @@ const PAYLOAD_BYTES_MAX = 4 * 1024 * 1024;
 const SPAN_MS_MAX = 6_000;
 
 /** From the end of a submit until tuples flow, about: processes start, register and link. */
-const START_MS = 1_500;
+const START_MS = 500;
+/** A flood takes some time too, and what comes after its end is to be hit as well. */
+const SPAN_MS_MIN = 400;
 const FAULTS_MAX = 6;
 /** Time for the longest fault after the last one has begun. */
 const FAULT_TAIL_MS = 15_000;
@@ -57,7 +59,7 @@ function planOf(random: NamedRandom, workload: WorkloadDescription): FaultPlan {
   const draw = random.of('faults');
   const share = draw.below(4);
   if (share === 0) return [];
-  const toMs = START_MS + Math.max(500, spanMsOf(workload));
+  const toMs = START_MS + Math.max(SPAN_MS_MIN, spanMsOf(workload));
   return generateFaults(draw, {
     // Most faults are found by few of them, and what is found is then easy to understand.
     faultsMax: share === 1 ? 1 : FAULTS_MAX,

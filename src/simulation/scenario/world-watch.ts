@@ -32,7 +32,8 @@ export class WorldWatch {
     this.#options = options;
     this.#untap = cluster.machine.network.tap({ onRead: (event) => this.#tellBytes(event) });
     this.#timer = cluster.kernel.at(periodMs, () => this.#look());
-    cluster.machine.onEnd(({ name }, { pid, code, signal, reason, atMs }) => {
+    cluster.machine.onEnd(({ name, lastLines }, { pid, code, signal, reason: why, atMs }) => {
+      const reason = [why, ...lastLines].join('\n');
       tell({ kind: 'process-end', atMs, process: name, pid, code, signal, reason });
     });
   }

@@ -9,7 +9,13 @@ import type {
 } from './workload-description.ts';
 
 /** The graph of a workload, and its settings: what there is, before how much and how fast. */
-export type Shape = Pick<WorkloadDescription, 'spouts' | 'bolts' | 'config'>;
+export interface Shape extends Pick<WorkloadDescription, 'spouts' | 'bolts' | 'config'> {
+  /**
+   * Whether its tuples are to press against the windows: large ones, small windows, and then spouts
+   * that are quicker than bolts.
+   */
+  readonly isPressing: boolean;
+}
 
 export interface ShapeLimits {
   readonly componentsMax: number;
@@ -25,6 +31,12 @@ const SMALL_RING_BYTES = 128 * KIB;
 /** Among so many tuples there is one of the large ones. */
 const LARGE_PERIOD = 23;
 
+/** Payloads of the tuples of a stream, in turn. */
+const SIZES = [[0], [20], [0, 1, 100], [500, 0], [3000]];
+const PRESSING_SIZES = [[2000], [6000, 100], [12_000]];
+/** The least that the settings allow. */
+const LEAST_WINDOW_BYTES = 64 * KIB;
+
 /** A stream that later components can read. */
 interface Readable {
   readonly component: string;
@@ -39,9 +51,11 @@ interface Readable {
 export function describeShape(draw: Draw, { componentsMax, parallelismMax }: ShapeLimits): Shape {
   const count = draw.between(2, componentsMax);
   const spoutCount = draw.between(1, Math.min(3, count - 1));
+  const isPressing = draw.chance(30);
   const largest = draw.oneOf([0, 0, 0, LARGER_THAN_SET_BYTES, LARGER_THAN_FRAME_BYTES]);
+  const sizes = isPressing ? PRESSING_SIZES : SIZES;
   const streams = (countMax: number): readonly StreamDescription[] =>
-    describeStreams(draw, draw.between(1, countMax), largest);
+    describeStreams(draw, draw.between(1, countMax), { sizes, largest });
   const parallelism = (): number => draw.between(1, parallelismMax);
 
   const spouts = Array.from(
@@ -77,10 +91,22 @@ export function describeShape(draw: Draw, { componentsMax, parallelismMax }: Sha
     readable.push(...readableOf(bolt, layer));
   }
   const isSmallRing = largest > 0 || draw.chance(20);
-  const config: Record<string, string> = isSmallRing
-    ? { 'heron.instance.queue.bytes': String(SMALL_RING_BYTES) }
-    : {};
-  return { spouts, bolts, config };
+  return { spouts, bolts, isPressing, config: describeConfig({ isPressing, isSmallRing }) };
+}
+
+function describeConfig(is: {
+  readonly isPressing: boolean;
+  readonly isSmallRing: boolean;
+}): Readonly<Record<string, string>> {
+  if (is.isPressing) {
+    const least = String(LEAST_WINDOW_BYTES);
+    return {
+      'heron.instance.queue.bytes': least,
+      'heron.instance.credit.bytes': least,
+      'heron.streammgr.credit.bytes': least,
+    };
+  }
+  return is.isSmallRing ? { 'heron.instance.queue.bytes': String(SMALL_RING_BYTES) } : {};
 }
 
 function readableOf(
@@ -90,10 +116,14 @@ function readableOf(
   return streams.map((stream) => ({ component: name, stream: stream.name, layer }));
 }
 
-function describeStreams(draw: Draw, count: number, largest: number): readonly StreamDescription[] {
+function describeStreams(
+  draw: Draw,
+  count: number,
+  { sizes, largest }: { readonly sizes: readonly (readonly number[])[]; readonly largest: number },
+): readonly StreamDescription[] {
   const names = draw.chance(80) ? ['default', 'second', 'third'] : ['first', 'second', 'third'];
   return names.slice(0, count).map((name) => {
-    const small = draw.oneOf([[0], [20], [0, 1, 100], [500, 0], [3000]]);
+    const small = draw.oneOf(sizes);
     const isLarge = largest > 0 && draw.chance(40);
     const payloadBytes = isLarge
       ? [...Array.from({ length: LARGE_PERIOD - 1 }, () => small[0] ?? 0), largest]

@@ -49,9 +49,13 @@ export function describeWorkload(random: Random, limits: WorkloadLimits = {}): W
   const shape = withinBudget(draw, describeShape(draw, full), full);
   const tasks = [...shape.spouts, ...shape.bolts].reduce((sum, part) => sum + part.parallelism, 0);
   const spanMs = draw.betweenScales(10, full.spanMsMax);
+  const pacing = { spanMs, isPressing: shape.isPressing };
   const paced = {
-    spouts: shape.spouts.map((spout) => ({ ...spout, pace: paceOf(draw, spout, spanMs) })),
-    bolts: withWork(draw, shape.bolts, full.spanMsMax, sizeOf(shape).executions),
+    spouts: shape.spouts.map((spout) => ({ ...spout, pace: paceOf(draw, spout, pacing) })),
+    bolts: withWork(draw, shape.bolts, {
+      slowestMs: full.spanMsMax / Math.max(1, sizeOf(shape).executions),
+      slowPercent: shape.isPressing ? 60 : 20,
+    }),
   };
   const isFaulty = full.hasUserFaults && draw.chance(25);
   const { spouts, bolts } = isFaulty ? withFaults(draw, paced) : paced;
@@ -101,7 +105,12 @@ function withInput(shape: Shape, executionsMax: number, payloadBytesMax: number)
   return withTuples(tuples);
 }
 
-function paceOf(draw: Draw, { tuples }: SpoutDescription, spanMs: number): Pace {
+function paceOf(
+  draw: Draw,
+  { tuples }: SpoutDescription,
+  { spanMs, isPressing }: { readonly spanMs: number; readonly isPressing: boolean },
+): Pace {
+  if (isPressing) return { kind: 'flood', perCall: draw.betweenScales(1, 50) };
   const everyMs = Math.max(1, Math.floor(spanMs / tuples));
   const size = draw.betweenScales(1, Math.max(1, tuples));
   const pauseMs = Math.max(1, Math.floor((spanMs * size) / tuples));
@@ -119,10 +128,8 @@ function paceOf(draw: Draw, { tuples }: SpoutDescription, spanMs: number): Pace 
 function withWork(
   draw: Draw,
   bolts: readonly BoltDescription[],
-  spanMs: number,
-  executions: number,
+  { slowestMs, slowPercent }: { readonly slowestMs: number; readonly slowPercent: number },
 ): readonly BoltDescription[] {
-  const slowestMs = spanMs / Math.max(1, executions);
   return bolts.map((bolt) => {
     const delayMs = Math.floor(draw.oneOf([0, 0, slowestMs]) * 10) / 10;
     const style = draw.oneOf<BoltDescription['style']>([
@@ -131,7 +138,7 @@ function withWork(
       { kind: 'async', afterMs: delayMs },
       { kind: 'detached', afterMs: draw.between(1, 20) },
     ]);
-    const workMs = draw.chance(20) ? Math.floor(slowestMs * 100) / 100 : 0;
+    const workMs = draw.chance(slowPercent) ? Math.floor(slowestMs * 100) / 100 : 0;
     return { ...bolt, style, workMs };
   });
 }

@@ -7,6 +7,8 @@ import { consumedBytesSet } from '../../../../src/wire/tuple-set-writer.ts';
 import {
   grantedBytesMessage,
   TUPLE_STREAM_TYPE,
+  writeStreamMessageHead,
+  writeStreamMessageTail,
 } from '../../../../src/wire/tuple-stream-message.ts';
 import { aTuple, tupleSetBytes } from '../../../support/tuple-sets.ts';
 import { aFinishedRun, ANY_FAULT, NO_FAULTS, packingOf } from './finished-run.ts';
@@ -27,6 +29,15 @@ function aCase() {
   return {
     traffic,
     setBytes: set.length,
+    arrive: () => {
+      const bytes = new Uint8Array(64 + set.length);
+      bytes.set(set, 32);
+      const setEnd = 32 + set.length;
+      const start = writeStreamMessageHead(bytes, 32, setEnd, task);
+      const end = writeStreamMessageTail(bytes, setEnd, source, 1);
+      const way = { connection: 2, from: home, to: streamManager };
+      traffic.packet(way, TUPLE_STREAM_TYPE, bytes.subarray(start, end));
+    },
     deliver: () =>
       traffic.packet({ connection: 1, from: streamManager, to: instance }, TUPLE_SET_2_TYPE, set),
     end: () =>
@@ -109,13 +120,21 @@ test('more credit than was consumed is found, where no connection has broken', (
   assert.deepEqual(problems(), []);
 });
 
-test('a broken link owes nothing more', () => {
-  const { traffic, deliver, consume, grant, setBytes, problems } = aCase();
+test('a broken link owes nothing more, also for what is consumed later, but the next one does', () => {
+  const { traffic, arrive, deliver, consume, grant, setBytes, problems } = aCase();
+  arrive();
+  arrive();
   deliver();
   deliver();
   consume(setBytes);
   grant(1);
   traffic.end(2);
+  consume(setBytes);
   traffic.atMs = 9000;
   assert.deepEqual(problems(), []);
+  arrive();
+  deliver();
+  consume(setBytes);
+  traffic.atMs = 19_000;
+  assert.equal(problems().length, 1);
 });

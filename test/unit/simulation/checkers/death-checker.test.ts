@@ -56,6 +56,17 @@ test('while the topology is taken down processes end in an orderly way', () => {
   assert.equal(problemsOf(run, [anEnd('stmgr-1', 5, { code: 0, signal: null })]).length, 1);
 });
 
+test('a process may be held up at its orderly end by what delays it', () => {
+  const run = new HandWritten();
+  const reason = 'heron-tmanager ends by force: the shutdown took longer than 500 ms';
+  const end = anEnd('heron-tmanager', 95_000, { code: 1, signal: null, reason });
+  assert.equal(problemsOf(run, [end]).length, 1);
+  const explanation = { ...ANY_FAULT, explainsEnd: () => false };
+  assert.deepEqual(problemsOf(run, [end], { explanation }), []);
+  assert.equal(problemsOf(run, [{ ...end, reason: '' }], { explanation }).length, 1);
+  assert.equal(problemsOf(run, [{ ...end, atMs: 5 }], { explanation }).length, 1);
+});
+
 test('a process whose code hangs may have to be killed then', () => {
   const faults = [{ kind: 'hang', taskIndex: 0, atCall: 1, forMs: 9000 }] as const;
   const run = new HandWritten(undefined, aWorkloadPlan({ bolts: [aBoltPlan({ faults })] }));

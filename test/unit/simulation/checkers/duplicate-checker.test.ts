@@ -18,7 +18,7 @@ test('two tasks may each execute a tuple once', () => {
 
 test('one task may not execute it twice, in one life or two, and faults are no excuse', () => {
   const run = new HandWritten();
-  const [first = 0, second = 0] = [run.emit(), run.emit()];
+  const [first, second] = [run.emit(), run.emit()];
   run.execute(first, run.sink);
   run.execute(first, run.sink);
   run.execute(second, run.sink);

@@ -18,7 +18,7 @@ test('each task gets what comes from one source in order, gaps and others aside'
 
 test('a tuple that is overtaken is named, also when the task was restarted in between', () => {
   const run = new HandWritten();
-  const [early = 0, late = 0] = [run.emit(), run.emit()];
+  const [early, late] = [run.emit(), run.emit()];
   run.execute(late, run.sink);
   run.restart(run.sink);
   run.execute(early, run.sink);

@@ -118,9 +118,21 @@ const ENDS: readonly [what: string, InjectedFault, ProcessEnd, boolean][] = [
     true,
   ],
   [
-    'a process that is killed after it',
+    'a process that is killed long after it',
     struck({ atMs: 1, kind: 'full-disk', forMs: 5 }),
-    anEnd('stmgr-1'),
+    anEnd('stmgr-1', { atMs: 20_000 }),
+    false,
+  ],
+  [
+    'a master that cannot write its node (E4)',
+    struck({ atMs: 1, kind: 'full-disk', forMs: 99 }),
+    anEnd('heron-tmanager', { code: 69, signal: null }),
+    true,
+  ],
+  [
+    'a stream manager that gives up',
+    struck({ atMs: 1, kind: 'full-disk', forMs: 99 }),
+    anEnd('stmgr-1', { code: 69, signal: null }),
     false,
   ],
   [

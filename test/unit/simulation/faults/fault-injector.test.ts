@@ -31,6 +31,7 @@ function aWorld({ restartAfterMs = 100 } = {}) {
     pause: (name) => say(`pause ${name}`),
     resume: (name) => say(`resume ${name}`),
     startDuplicateMaster: () => say('duplicate master'),
+    loseMasterNode: () => say('no master node'),
     slowLinks: (ends, extraMs) => lasting(`slow ${ends.join(' - ')} ${extraMs}`),
     dropConnections: (ends) => say(`drop ${ends.join(' - ')}`),
     halfOpen: (ends) => lasting(`half-open ${ends.join(' - ')}`),
@@ -137,8 +138,15 @@ test('the rest of the kinds reach their ports', () => {
     { atMs: 1, kind: 'clock-step', byMs: -5 },
     { atMs: 2, kind: 'duplicate-master' },
     { atMs: 3, kind: 'command', command: 'deactivate' },
+    { atMs: 4, kind: 'duplicate-master', nodeLostAfterMs: 30 },
   ];
-  assert.deepEqual(whatHappens(plan), ['1: step -5', '2: duplicate master', '3: deactivate']);
+  assert.deepEqual(whatHappens(plan), [
+    '1: step -5',
+    '2: duplicate master',
+    '3: deactivate',
+    '4: duplicate master',
+    '34: no master node',
+  ]);
 });
 
 test('what was hit is noted, with its times', () => {

@@ -19,6 +19,8 @@ const REFUSED: readonly [text: string, complaint: string][] = [
   ['[{"atMs":1,"kind":"crash","processes":["stmgr-1"]}]', 'faults[0].processes[0]: expected'],
   ['[{"atMs":1,"kind":"crash","processes":"instance#1"}]', 'faults[0].processes: expected a list'],
   ['[{"atMs":-1,"kind":"duplicate-master"}]', 'faults[0].atMs: expected a number from 0 up'],
+  ['[{"atMs":1,"kind":"duplicate-master","nodeLostAfterMs":"9"}]', 'faults[0].nodeLostAfterMs'],
+  ['[{"atMs":1,"kind":"clock-step","byMs":1,"nodeLostAfterMs":9}]', 'faults[0].nodeLostAfterMs'],
   ['[{"atMs":1,"kind":"earthquake"}]', 'faults[0].kind: expected one of crash'],
   ['[{"atMs":1,"kind":"toString"}]', 'faults[0].kind: expected one of crash'],
   ['[{"atMs":1,"kind":"full-disk"}]', 'faults[0].forMs: expected a number from 0 up, got nothing'],

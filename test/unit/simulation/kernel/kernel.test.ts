@@ -121,8 +121,10 @@ describe('a run', () => {
     const spin = (): void => void clock.soon(spin);
     spin();
     let isTold = false;
-    setImmediate(() => {
-      isTold = true;
+    kernel.at(0, () => {
+      setImmediate(() => {
+        isTold = true;
+      });
     });
     const limits = { simulatedMsMax: 60_000, eventsMax: 10_000 };
     assert.equal(await kernel.run(() => isTold, limits), 'reached');
@@ -228,11 +230,17 @@ describe('what goes wrong in an event', () => {
   });
 
   it('leaves listeners of the real process as they were', async () => {
-    const names = ['uncaughtException', 'unhandledRejection'] as const;
-    const before = names.map((name) => process.rawListeners(name as 'uncaughtException'));
+    const listeners = () => [
+      process.rawListeners('uncaughtException'),
+      process.rawListeners('unhandledRejection'),
+    ];
+    const own = (): void => assert.fail('it concerns the simulated world only');
+    process.on('uncaughtException', own).once('unhandledRejection', own);
+    const before = listeners();
     await failuresOf(reject);
     await failuresOf(reject, { isSlow: true });
-    const after = names.map((name) => process.rawListeners(name as 'uncaughtException'));
+    const after = listeners();
+    process.off('uncaughtException', own).off('unhandledRejection', own);
     assert.deepEqual(after, before);
   });
 });

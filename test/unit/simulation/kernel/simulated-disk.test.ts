@@ -207,16 +207,21 @@ describe('faults of a simulated disk', () => {
 
   it('let operations below a path hang until it is over, and what cannot wait fail', async () => {
     const { disk, files, kernel, run } = aWorld();
-    disk.faults.outage({ kind: 'hanging', below: '/data/state' });
+    const fault = disk.faults.outage({ kind: 'hanging', below: '/data/state' });
     const other = disk.faults.slow({ delayMs: 1 });
     await assert.rejects(
       run(() => files.readNow('/data/state/a')),
       isSystemError('EIO'),
     );
     kernel.at(500, () => other.heal()); // Changes nothing for those that hang.
-    kernel.at(1000, () => disk.faults.clear());
+    kernel.at(1000, () => fault.heal());
     await run(() => files.write('/data/state/a', bytesOf('x')));
     assert.ok(kernel.nowMs >= 1000 && kernel.nowMs < 1100, `${kernel.nowMs}`);
+    disk.faults.outage({ kind: 'hanging', below: '/data/state' });
+    disk.faults.full();
+    kernel.at(1000, () => disk.faults.clear());
+    await run(() => files.write('/data/state/b', bytesOf('x')));
+    assert.ok(kernel.nowMs >= 2000 && kernel.nowMs < 2100, `${kernel.nowMs}`);
   });
 
   it('do not wake operations of the dead', async () => {

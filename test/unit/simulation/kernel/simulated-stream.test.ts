@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { hasCode } from '../../../../src/base/errors.ts';
 import { createSeededRandom } from '../../../../src/base/random.ts';
-import { NetworkInTest } from '../../../support/simulated-network-in-test.ts';
+import { HeardStream, NetworkInTest } from '../../../support/simulated-network-in-test.ts';
 
 const MEBIBYTE = 1024 * 1024;
 /** Larger than what the network keeps of any connection. */
@@ -205,22 +205,35 @@ describe('the end of a simulated stream', () => {
     assert.ok(hasCode(near.closed?.error, 'CONNECTION_LOST'));
   });
 
-  it('before its start is told at its start', async () => {
-    const world = new NetworkInTest();
-    await world.listen(undefined, (stream) => {
-      stream.destroy();
-      let isClosed = false;
-      stream.start({
-        onData: () => assert.fail('nothing is read'),
-        onClosed: () => {
-          isClosed = true;
-        },
+  it('before its start is told after its start, once', async () => {
+    for (const startsAfterMs of [0, 10]) {
+      const world = new NetworkInTest();
+      let far: HeardStream | undefined;
+      await world.listen(undefined, (stream) => {
+        far = new HeardStream(stream, world.serverThread);
+        stream.destroy();
+        if (startsAfterMs === 0) far.start();
+        else world.serverThread.post(startsAfterMs, () => far?.start());
+        assert.ok(!far.isClosed);
       });
-      assert.equal(isClosed, false);
-      world.serverThread.post(1, () => assert.equal(isClosed, true));
+      await world.dial();
+      await world.idle();
+      assert.ok(far?.isClosed);
+    }
+  });
+
+  it('by a reset before its start is told after its start', async () => {
+    const world = new NetworkInTest();
+    let far: HeardStream | undefined;
+    await world.listen(undefined, (stream) => {
+      far = new HeardStream(stream, world.serverThread);
     });
     await world.dial();
+    world.network.drop(0);
     await world.idle();
+    await world.inServer(() => void far?.start());
+    await world.idle();
+    assert.ok(hasCode(far?.closed?.error, 'CONNECTION_LOST'));
   });
 
   it('comes with the end of its thread: what was written before arrives', async () => {

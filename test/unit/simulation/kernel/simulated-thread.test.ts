@@ -47,6 +47,17 @@ describe('a simulated thread', () => {
     assert.deepEqual(times, [5]);
   });
 
+  it('can be kept busy from outside, also while an event waits', async () => {
+    const kernel = new Kernel({ seed: 1 });
+    const thread = kernel.createThread('t');
+    const times: number[] = [];
+    thread.post(0, () => thread.spend(5));
+    thread.post(1, () => times.push(Math.floor(kernel.nowMs)));
+    kernel.at(2, () => thread.spend(10));
+    await untilIdle(kernel);
+    assert.deepEqual(times, [15]);
+  });
+
   it('sends from its own time, not from the time of its event', async () => {
     const kernel = new Kernel({ seed: 1 });
     const [sender, receiver] = [kernel.createThread('sender'), kernel.createThread('receiver')];

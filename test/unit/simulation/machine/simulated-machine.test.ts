@@ -246,6 +246,32 @@ suite('parents and children', () => {
     assert.equal(world.machine.exits.at(-1)?.code, 0);
   });
 
+  test('a child whose parent died before its own first line ends, too', async () => {
+    const world = new World({ parent: startsChild('startDependent') });
+    const parent = world.dependent({ arguments: ['parent'] });
+    await world.kernel.run(() => names(world).includes('grandchild'), {
+      simulatedMsMax: LONG_MS,
+      eventsMax: 1000,
+    });
+    parent.signal('SIGKILL');
+    await world.advance();
+    assert.deepEqual(names(world), ['shell']);
+  });
+
+  test('a parent hears of the end of its child when it runs', async () => {
+    const world = new World();
+    const child = world.dependent();
+    const ending = watch(child.ended);
+    await world.advance(1000);
+    world.shell.pause();
+    child.signal('SIGKILL');
+    await world.advance(1000);
+    assert.deepEqual(Object.values(ending), [undefined]);
+    world.shell.resume();
+    await world.advance(1000);
+    assert.equal(ending.value?.signal, 'SIGKILL');
+  });
+
   test('a detached child outlives its parent', async () => {
     const world = new World({ parent: startsChild('startDetached') });
     const parent = world.dependent({ arguments: ['parent'] });

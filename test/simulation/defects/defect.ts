@@ -1,0 +1,33 @@
+import type { Interposer } from '../../../src/simulation/machine/interposer.ts';
+
+/**
+ * Something that the engine could do wrong, and who has to notice. The engine itself is as it is:
+ * what is wrong is a collaborator that some process is given, or for what no collaborator decides,
+ * a method that is replaced while the run lasts.
+ */
+export interface Defect {
+  readonly name: string;
+  /** The checker that says so. */
+  readonly foundBy: string;
+  /** Pinned ones, which pass without the defect; one of them is enough. */
+  readonly seeds: readonly number[];
+  /** Made anew for each run. */
+  readonly interposer?: () => Interposer;
+  /** Returns what undoes it. */
+  readonly replace?: () => () => void;
+}
+
+/** The names of what complains that is no checker's. */
+export const RUN_ENDS = 'the run comes to its end';
+
+/** Replaces a method or getter of a class until the returned function is called. */
+export function replaced<Class extends object, Key extends keyof Class & string>(
+  prototype: Class,
+  key: Key,
+  by: (original: PropertyDescriptor) => PropertyDescriptor,
+): () => void {
+  const original = Object.getOwnPropertyDescriptor(prototype, key);
+  if (original === undefined) throw new Error(`the class has no '${key}' of its own any more`);
+  Object.defineProperty(prototype, key, { ...original, ...by(original) });
+  return () => void Object.defineProperty(prototype, key, original);
+}
