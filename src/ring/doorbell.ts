@@ -40,7 +40,7 @@ export interface Doorbell {
 }
 
 /**
- * Makes the doorbell over this memory, or a new one with memory of its own. What has come by message
- * is another object over the same bytes.
+ * Makes the doorbell over this memory, or a new one with memory of its own. Memory that has come by
+ * message is another object over the same bytes.
  */
 export type Doorbells = (memory?: SharedArrayBuffer) => Doorbell;

@@ -56,7 +56,8 @@ export class PlanKeeper implements CommandedTopology {
   readonly #registered = new Map<StreamManagerId, Registration>();
   /** At most one a process: the first is what a person wants to know. */
   readonly #replaced = new Map<string, Incident>();
-  #firstPlanAtMs = 0;
+  /** By both clocks. */
+  #firstPlan: { readonly wallMs: number; readonly monotonicMs: number } | undefined;
   #changes: Promise<void> = Promise.resolve();
   #retry: Timer | undefined;
   #isClosed = false;
@@ -85,9 +86,15 @@ export class PlanKeeper implements CommandedTopology {
     return this.#expected.filter((id) => !this.#registered.has(id));
   }
 
-  /** By the wall clock; 0 when an earlier incarnation made the first plan. */
+  /**
+   * By the wall clock; 0 when an earlier incarnation made the first plan. When that clock has been
+   * set back since, so much earlier: reports of what came after the plan may carry such times.
+   */
   get firstPlanAtMs(): number {
-    return this.#firstPlanAtMs;
+    if (this.#firstPlan === undefined) return 0;
+    const { clock } = this.#options;
+    const { wallMs, monotonicMs } = this.#firstPlan;
+    return Math.min(wallMs, clock.wallNow() - (clock.now() - monotonicMs));
   }
 
   /** Stream managers that this incarnation saw come back as another process. */
@@ -165,8 +172,9 @@ export class PlanKeeper implements CommandedTopology {
     const before = this.current;
     const message = physicalPlanToMessage({ epoch, streamManagers, instances }, topology);
     await this.#store.save(message);
-    if (before === undefined) this.#firstPlanAtMs = clock.wallNow();
-    else this.#noteReplaced(before, addresses);
+    if (before === undefined) {
+      this.#firstPlan = { wallMs: clock.wallNow(), monotonicMs: clock.now() };
+    } else this.#noteReplaced(before, addresses);
     logger.info('a physical plan is in force', { epoch, state: this.state });
     onPlan(message);
   }

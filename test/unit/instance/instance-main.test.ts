@@ -100,7 +100,7 @@ test('its end waits for the gateway, which it has told', async () => {
   assert.deepEqual(happened.slice(1), ['stop', 'terminated']);
 });
 
-test('a gateway that is gone is not waited for, and one that failed fails the process', async () => {
+test('a gateway that is gone is not waited for; one that failed fails the process', async () => {
   const { gateway, hook, happened, posted } = await anInstance();
   gateway.events.onError(new Error('a defect'));
   gateway.events.onExit();

@@ -98,6 +98,17 @@ test('the first plan is stored and distributed when all are there', async () => 
   assert.equal(master.keeper.firstPlanAtMs, master.clock.wallNow());
 });
 
+test('the time of the first plan moves back with the wall clock, and never forwards', async () => {
+  const master = await running();
+  const firstMs = master.keeper.firstPlanAtMs;
+  master.clock.advance(500);
+  assert.equal(master.keeper.firstPlanAtMs, firstMs);
+  master.clock.stepWall(60_000);
+  assert.equal(master.keeper.firstPlanAtMs, firstMs);
+  master.clock.stepWall(-80_000);
+  assert.equal(master.keeper.firstPlanAtMs, firstMs - 20_000);
+});
+
 test('registering again as before changes nothing and gives the plan at once', async () => {
   const master = await running();
   master.keeper.unregister(anAddress(1).id);
