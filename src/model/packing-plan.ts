@@ -7,6 +7,13 @@ export interface Resource {
   readonly diskBytes: number;
 }
 
+/** The parts of a resource, with the units in which people read of them. */
+export const RESOURCE_UNITS = [
+  ['cpuCores', 'cores of CPU'],
+  ['ramBytes', 'bytes of memory'],
+  ['diskBytes', 'bytes of disk'],
+] as const satisfies readonly (readonly [keyof Resource, string])[];
+
 export interface InstancePlan {
   readonly component: ComponentName;
   readonly task: TaskId;
@@ -28,4 +35,19 @@ export interface ContainerPlan {
 export interface PackingPlan {
   readonly id: string;
   readonly containers: readonly ContainerPlan[];
+}
+
+/** Shares of a core are fractions: their sum may miss the whole by a few of the last bits. */
+const ROUNDING = 1e-9;
+/** Bytes are whole numbers: they never miss anything by rounding. */
+const ROUNDING_MAX = 0.5;
+
+/** Whether amounts that add up to `used` fit into `limit`. */
+export function isWithin(limit: number, used: number): boolean {
+  return used <= largestWithin(limit);
+}
+
+/** The largest sum that still counts as within `limit`. */
+export function largestWithin(limit: number): number {
+  return limit + Math.min(limit * ROUNDING, ROUNDING_MAX);
 }

@@ -1,10 +1,14 @@
 import type { ComponentName, ContainerId } from '../base/ids.ts';
 import type { Component } from './logical-topology.ts';
-import type { ContainerPlan, InstancePlan, PackingPlan, Resource } from './packing-plan.ts';
+import {
+  type ContainerPlan,
+  type InstancePlan,
+  isWithin,
+  type PackingPlan,
+  RESOURCE_UNITS,
+  type Resource,
+} from './packing-plan.ts';
 import { repeated } from './repeated.ts';
-
-/** Shares of a core are fractions: their sum may miss the whole by a few of the last bits. */
-const ROUNDING = 1e-9;
 
 /**
  * One sentence for everything in which a packing plan breaks its own rules or does not fit its
@@ -32,8 +36,16 @@ function containerProblems({ id, instances, required }: ContainerPlan): readonly
     ...instances
       .filter(({ task }) => !isPositive(task))
       .map(({ task }) => `container ${id}: task ${task} is not a whole number from 1`),
+    ...instances.flatMap((instance) => negativeAmounts(id, instance)),
     ...tooSmall(id, instances, required),
   ];
+}
+
+/** One that takes away would hide what the others need. */
+function negativeAmounts(id: ContainerId, { task, resource }: InstancePlan): readonly string[] {
+  return RESOURCE_UNITS.filter(([key]) => !(resource[key] >= 0)).map(
+    ([key, unit]) => `container ${id}: task ${task} cannot have ${resource[key]} ${unit}`,
+  );
 }
 
 function tooSmall(
@@ -41,14 +53,9 @@ function tooSmall(
   instances: readonly InstancePlan[],
   required: Resource,
 ): readonly string[] {
-  const resources = [
-    ['cores of CPU', 'cpuCores'],
-    ['bytes of memory', 'ramBytes'],
-    ['bytes of disk', 'diskBytes'],
-  ] as const;
-  return resources.flatMap(([unit, key]) => {
+  return RESOURCE_UNITS.flatMap(([key, unit]) => {
     const used = instances.reduce((sum, { resource }) => sum + resource[key], 0);
-    return used <= required[key] * (1 + ROUNDING)
+    return isWithin(required[key], used)
       ? []
       : [`container ${id}: its instances need ${used} ${unit}, it has ${required[key]}`];
   });
@@ -60,7 +67,9 @@ function componentProblems(
 ): readonly string[] {
   const indexes = new Map<ComponentName, number[]>();
   for (const { component, componentIndex } of instances) {
-    indexes.set(component, [...(indexes.get(component) ?? []), componentIndex]);
+    const found = indexes.get(component);
+    if (found === undefined) indexes.set(component, [componentIndex]);
+    else found.push(componentIndex);
   }
   const known = new Set(components.map(({ name }) => name));
   return [

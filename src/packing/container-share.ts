@@ -1,5 +1,6 @@
 import { userError } from '../base/errors.ts';
 import type { ComponentName } from '../base/ids.ts';
+import { isWithin } from '../model/packing-plan.ts';
 
 /*
   How one resource of one container is shared: CPU, memory and disk follow the same rule.
@@ -48,12 +49,12 @@ export function share(rule: ResourceRule, where: string, tasks: readonly Compone
   const used = sum(asked.map((amount) => amount ?? 0));
   const sharing = asked.filter((amount) => amount === undefined).length;
   const { limit, padding } = rule;
-  const isPaddingThrottled = limit !== undefined && used + padding > limit;
+  const isPaddingThrottled = limit !== undefined && !isWithin(limit, used + padding);
   const each =
     limit === undefined
       ? rule.default
       : rule.roundDown((limit - used - (isPaddingThrottled ? 0 : padding)) / Math.max(sharing, 1));
-  if (limit !== undefined && (used > limit || (sharing > 0 && each <= 0))) {
+  if (limit !== undefined && (!isWithin(limit, used) || (sharing > 0 && each <= 0))) {
     throw limitTooSmall(rule, where, used, sharing, limit);
   }
   const amounts = asked.map((amount) => amount ?? each);
@@ -61,12 +62,26 @@ export function share(rule: ResourceRule, where: string, tasks: readonly Compone
     if (amount < rule.min) throw taskTooSmall(rule, where, tasks[position], amount);
   }
   const wanted = sum(amounts) + padding;
+  checkAmount(where, rule.unit, wanted);
   const result = {
     tasks: amounts,
     container: limit === undefined ? wanted : Math.min(wanted, limit),
   };
   if (!isPaddingThrottled) return result;
   return { ...result, warning: paddingThrottled(rule, where, result.container - sum(amounts)) };
+}
+
+/**
+ * Beyond the exact whole numbers an amount could not even be written down.
+ *
+ * @throws EngineError INVALID_CONFIG
+ */
+export function checkAmount(where: string, unit: string, amount: number): void {
+  if (amount <= Number.MAX_SAFE_INTEGER) return;
+  throw userError(
+    'INVALID_CONFIG',
+    `${where}: ${amount} ${unit} are more than any machine has; ask for less`,
+  );
 }
 
 function limitTooSmall(

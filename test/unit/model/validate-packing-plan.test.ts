@@ -82,6 +82,27 @@ test('resources', () => {
   ]);
 });
 
+test('amounts below nothing, and those that are no numbers', () => {
+  const resource = { cpuCores: Number.NaN, ramBytes: -1, diskBytes: 0 };
+  assert.deepEqual(problems(withFirstTask({ resource })), [
+    'container 1: task 1 cannot have NaN cores of CPU',
+    'container 1: task 1 cannot have -1 bytes of memory',
+    `container 1: its instances need NaN cores of CPU, it has 3`,
+  ]);
+});
+
+test('not one byte more than the container has', () => {
+  const resource = { cpuCores: 1, ramBytes: 2 ** 40 + 1, diskBytes: 1 };
+  const required = { cpuCores: 9, ramBytes: 2 ** 40 + 2 ** 30, diskBytes: 2 ** 40 };
+  const [first] = plan.containers;
+  const instances = [{ ...assertDefined(first?.instances[0], 'it has tasks'), resource }];
+  const others = first?.instances.slice(1) ?? [];
+  assert.deepEqual(problems(withContainer(0, { instances: [...instances, ...others], required })), [
+    `container 1: its instances need ${2 ** 40 + 2 ** 30 + 1} bytes of memory, it has ` +
+      `${2 ** 40 + 2 ** 30}`,
+  ]);
+});
+
 test('shares of a core that add up to a little more than the whole by rounding', () => {
   const resource = { cpuCores: 0.1, ramBytes: 1, diskBytes: 1 };
   const [first] = plan.containers;
