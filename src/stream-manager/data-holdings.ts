@@ -15,8 +15,8 @@ export interface DestinationHoldings {
 }
 
 /**
- * The tuples that one stream manager holds at a moment, by the terms of the sum in data-path.ts: for
- * whoever watches that it keeps to it.
+ * The tuples that one stream manager holds at a moment, by the terms of the sum in data-path.ts:
+ * for whoever watches that it keeps to it.
  */
 export interface DataHoldings {
   readonly outboxes: readonly OutboxHoldings[];

@@ -109,13 +109,13 @@ export class DataPath {
 
   /** The first plan, whose tasks stay the same for the life of this process. */
   start(plan: PlanIndex): void {
-    const { keyGroups, random, traffic, logger, peerWindowBytes } = this.#options;
+    const { keyGroups, random, localTasks, traffic, logger, peerWindowBytes } = this.#options;
     this.#plan = plan;
     for (const { task } of plan.plan.instances) {
       this.#outboxes.set(task, new Outbox(task, new SendWindow(peerWindowBytes), this.#schedule));
     }
     this.#dispatcher = new Dispatcher({
-      router: new StreamRouter(plan, { keyGroups, random }),
+      router: new StreamRouter(plan, { keyGroups, random, localTasks }),
       outboxes: this.#outboxes,
       pool: this.#pool,
       traffic,

@@ -3,6 +3,7 @@ import { environmentError } from '../base/errors.ts';
 import type { InstanceId, TaskId } from '../base/ids.ts';
 import type { Logger } from '../base/logger.ts';
 import type { InstanceAddress } from '../model/physical-plan.ts';
+import { broadcast } from '../net/broadcast.ts';
 import { MessageHandlers } from '../net/message-handlers.ts';
 import type { PacketConnection } from '../net/packet-connection.ts';
 import { type Packet } from '../wire/frame.ts';
@@ -99,9 +100,8 @@ export class InstanceServer {
   publishPlan(plan: PhysicalPlanMessage): void {
     this.#plan = plan;
     const assignment = NewInstanceAssignment.create({ pplan: plan });
-    for (const { connection } of this.#sessions.values()) {
-      connection.send(NewInstanceAssignment, assignment);
-    }
+    const connections = Array.from(this.#sessions.values(), ({ connection }) => connection);
+    broadcast(connections, NewInstanceAssignment, assignment);
   }
 
   #handleRegister(request: RegisterRequest, connection: PacketConnection): RegisterResponse {

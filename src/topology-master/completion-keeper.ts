@@ -56,6 +56,7 @@ export class CompletionKeeper {
   addEnded(tasks: readonly TaskId[]): void {
     for (const task of tasks) if (this.#expected.has(task)) this.#ended.add(task);
     if (this.#phase !== 'running') return;
+    if (this.#ended.size < this.#expected.size) return; // Most calls end here.
     if (!isComplete(this.#options.instances, this.#ended)) return;
     this.#phase = 'completed';
     this.#begin();

@@ -12,14 +12,47 @@ import type { InstanceAddress, StreamManagerAddress } from '../model/physical-pl
   be, and which instance each of them serves.
 */
 
+interface Expected {
+  readonly streamManagers: readonly StreamManagerId[];
+  readonly instances: readonly InstanceAddress[];
+  readonly instancesOf: ReadonlyMap<StreamManagerId, readonly InstanceAddress[]>;
+}
+
+/** A packing plan never changes, and every registration asks the same of it (docs/scale.md). */
+const known = new WeakMap<PackingPlan, Expected>();
+
 /** In the order of their containers. */
-export function expectedStreamManagers(packing: PackingPlan): StreamManagerId[] {
-  const containers = packing.containers.map((container) => container.id);
-  return containers.toSorted((a, b) => a - b).map(streamManagerIdOf);
+export function expectedStreamManagers(packing: PackingPlan): readonly StreamManagerId[] {
+  return expectedOf(packing).streamManagers;
 }
 
 /** In the order of their tasks. */
-export function expectedInstances(packing: PackingPlan): InstanceAddress[] {
+export function expectedInstances(packing: PackingPlan): readonly InstanceAddress[] {
+  return expectedOf(packing).instances;
+}
+
+/** Those of one stream manager; undefined when the packing plan has no such stream manager. */
+export function expectedInstancesOf(
+  packing: PackingPlan,
+  id: StreamManagerId,
+): readonly InstanceAddress[] | undefined {
+  return expectedOf(packing).instancesOf.get(id);
+}
+
+function expectedOf(packing: PackingPlan): Expected {
+  const before = known.get(packing);
+  if (before !== undefined) return before;
+  const containers = packing.containers.map((container) => container.id);
+  const streamManagers = containers.toSorted((a, b) => a - b).map(streamManagerIdOf);
+  const instances = plannedInstances(packing);
+  const groups = Map.groupBy(instances, ({ streamManager }) => streamManager);
+  const instancesOf = new Map(streamManagers.map((id) => [id, groups.get(id) ?? []]));
+  const expected = { streamManagers, instances, instancesOf };
+  known.set(packing, expected);
+  return expected;
+}
+
+function plannedInstances(packing: PackingPlan): readonly InstanceAddress[] {
   const instances = packing.containers.flatMap((container) =>
     container.instances.map(({ component, task, componentIndex }) => ({
       id: instanceIdOf(container.id, component, task),

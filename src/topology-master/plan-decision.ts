@@ -53,13 +53,24 @@ export function decidePlan({ packing, registered, current }: PlanFacts): PlanDec
   };
 }
 
+/** Neither ever changes, and every registration asks again (docs/scale.md). */
+const fits = new WeakMap<Addresses, { readonly packing: PackingPlan; readonly isFit: boolean }>();
+
 /** True when the plan places exactly the packing plan's instances where it says. */
-export function fitsPacking(addresses: Addresses, packing: PackingPlan): boolean {
+function fitsPacking(addresses: Addresses, packing: PackingPlan): boolean {
+  const before = fits.get(addresses);
+  if (before?.packing === packing) return before.isFit;
+  const isFit = placesAll(addresses, packing);
+  fits.set(addresses, { packing, isFit });
+  return isFit;
+}
+
+function placesAll(addresses: Addresses, packing: PackingPlan): boolean {
   const expected = expectedStreamManagers(packing);
-  const planned = addresses.streamManagers.map((streamManager) => streamManager.id);
+  const planned = new Set(addresses.streamManagers.map((streamManager) => streamManager.id));
   return (
-    planned.length === expected.length &&
-    expected.every((id) => planned.includes(id)) &&
+    addresses.streamManagers.length === expected.length &&
+    expected.every((id) => planned.has(id)) &&
     isSamePlacement(addresses.instances, expectedInstances(packing))
   );
 }

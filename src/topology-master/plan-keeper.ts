@@ -47,6 +47,8 @@ export interface PlanKeeperOptions {
 
 const RETRY_MIN_MS = 200;
 const RETRY_MAX_MS = 5_000;
+/** Each registration says who is missing: all names each time would be a log of n² names. */
+const MISSING_NAMED = 10;
 
 export class PlanKeeper implements CommandedTopology {
   readonly #options: PlanKeeperOptions;
@@ -112,7 +114,10 @@ export class PlanKeeper implements CommandedTopology {
     const decision = this.#decide();
     if (decision.kind === 'keep') return this.#store.current?.message;
     if (decision.kind === 'wait') {
-      this.#options.logger.info('stream managers are missing', { missing: decision.missing });
+      const { missing } = decision;
+      const fields = { count: missing.length, first: missing.slice(0, MISSING_NAMED) };
+      this.#options.logger.info('stream managers are missing', fields);
+      return undefined;
     }
     this.#reconsider();
     return undefined;

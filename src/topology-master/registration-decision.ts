@@ -1,13 +1,8 @@
-import type { Epoch, StreamManagerId } from '../base/ids.ts';
+import type { Epoch } from '../base/ids.ts';
 import { isSameSecret } from '../base/secret.ts';
 import type { PackingPlan } from '../model/packing-plan.ts';
 import type { InstanceAddress, StreamManagerAddress } from '../model/physical-plan.ts';
-import {
-  expectedInstances,
-  expectedStreamManagers,
-  isSamePlacement,
-  isSameProcess,
-} from './placement.ts';
+import { expectedInstancesOf, isSamePlacement, isSameProcess } from './placement.ts';
 
 /*
   Who may register as a stream manager. The request carries no topology name: the token is the
@@ -69,10 +64,11 @@ export function decideRegistration(facts: RegistrationFacts): RegistrationDecisi
     return { kind: 'step-down', reason };
   }
   const { id } = claim.address;
-  if (!expectedStreamManagers(facts.packing).includes(id)) {
+  const expected = expectedInstancesOf(facts.packing, id);
+  if (expected === undefined) {
     return refuse('INVALID_STMGR', `${id} is not in the packing plan`);
   }
-  const misplaced = misplacement(id, facts);
+  const misplaced = misplacement(claim, expected);
   if (misplaced !== undefined) return refuse('NOTOK', misplaced);
   return decideHolder(facts);
 }
@@ -86,13 +82,15 @@ function unfitToSpeak({ claim, token, engineVersion, isForeign }: RegistrationFa
   return `VERSION_MISMATCH: the topology master is heron-ts ${engineVersion}, ${theirs}`;
 }
 
-function misplacement(id: StreamManagerId, { claim, packing }: RegistrationFacts) {
-  const expected = expectedInstances(packing).filter((instance) => instance.streamManager === id);
+function misplacement(
+  claim: RegistrationClaim,
+  expected: readonly InstanceAddress[],
+): string | undefined {
   if (isSamePlacement(expected, claim.instances)) return undefined;
   const ids = (instances: readonly InstanceAddress[]): string =>
     instances.map((instance) => instance.id).join(', ') || 'none';
   const [given, planned] = [ids(claim.instances), ids(expected)];
-  return `NOT_EXPECTED: ${id} serves ${given}; the packing plan says ${planned}`;
+  return `NOT_EXPECTED: ${claim.address.id} serves ${given}; the packing plan says ${planned}`;
 }
 
 /** A process that comes back knows best that its old connection is dead; others have to wait. */

@@ -3,8 +3,10 @@ import { type EngineError, environmentError } from '../base/errors.ts';
 import { type Epoch, epoch, type StreamManagerId, type TaskId, taskId } from '../base/ids.ts';
 import type { Logger } from '../base/logger.ts';
 import type { PackingPlan } from '../model/packing-plan.ts';
+import { broadcast } from '../net/broadcast.ts';
 import { MessageHandlers } from '../net/message-handlers.ts';
 import type { PacketConnection } from '../net/packet-connection.ts';
+import type { RequestType } from '../wire/message-type.ts';
 import {
   NewPhysicalPlan,
   PublishMetricsToMaster,
@@ -39,10 +41,10 @@ import {
   S1. An id belongs to one connection at a time, and a connection has at most one id.
   S2. A stream manager counts as present from its registration until its connection ends. A silent
       one loses its connection (heartbeat-monitor.ts); it may come back whenever it can.
+  S3. A plan is encoded once for all who get it: it grows with the topology, as does their number.
 */
 
 type RegisterRequest = ValueOf<typeof RegisterStreamManager.request>;
-type RegisterResponse = ValueOf<typeof RegisterStreamManager.response>;
 type HeartbeatRequest = ValueOf<typeof StreamManagerHeartbeat.request>;
 type HeartbeatResponse = ValueOf<typeof StreamManagerHeartbeat.response>;
 export type PublishedMetrics = ValueOf<typeof PublishMetricsToMaster>;
@@ -75,7 +77,20 @@ interface Present {
   readonly registration: Registration;
 }
 
+/** Answers are encoded here: all who register by one plan get the same bytes (S3). */
+const Register: RequestType<RegisterRequest, Uint8Array> = {
+  request: RegisterStreamManager.request,
+  response: {
+    typeName: RegisterStreamManager.response.typeName,
+    encode: (bytes) => bytes,
+    decode: (bytes) => bytes,
+  },
+};
+
 const CHECK_PERIOD_MS = 1_000;
+
+/** In Heron's words. */
+const WELCOME = 'Welcome StreamManager';
 
 const STATUS: Readonly<Record<RefusalStatus, StatusCode>> = {
   NOTOK: StatusCode.NOTOK,
@@ -87,9 +102,11 @@ export class StreamManagerServer {
   readonly handlers: MessageHandlers;
   readonly #options: StreamManagerServerOptions;
   readonly #present = new Map<StreamManagerId, Present>();
+  readonly #idByConnection = new Map<PacketConnection, StreamManagerId>();
   readonly #monitor: HeartbeatMonitor;
   readonly #checks: Timer;
   readonly #opened = Promise.withResolvers<void>();
+  #welcome: { readonly plan: PhysicalPlanMessage; readonly bytes: Uint8Array } | undefined;
 
   constructor(options: StreamManagerServerOptions) {
     this.#options = options;
@@ -98,7 +115,7 @@ export class StreamManagerServer {
     this.#monitor = new HeartbeatMonitor(limits, clock.now());
     this.#checks = clock.every(CHECK_PERIOD_MS, () => this.#check());
     this.handlers = new MessageHandlers()
-      .onRequest(RegisterStreamManager, (request, from) => this.#handleRegister(request, from))
+      .onRequest(Register, (request, from) => this.#handleRegister(request, from))
       .onRequest(StreamManagerHeartbeat, (beat, from) => this.#handleHeartbeat(beat, from))
       .on(PublishMetricsToMaster, (metrics) => options.events.onMetrics(metrics));
   }
@@ -119,7 +136,8 @@ export class StreamManagerServer {
       newPplan: plan,
       masterEpoch: BigInt(this.#options.masterEpoch),
     });
-    for (const { connection } of this.#present.values()) connection.send(NewPhysicalPlan, message);
+    const connections = Array.from(this.#present.values(), ({ connection }) => connection);
+    broadcast(connections, NewPhysicalPlan, message);
   }
 
   /** Idempotent; the connections are the server's to close. */
@@ -130,7 +148,7 @@ export class StreamManagerServer {
   async #handleRegister(
     request: RegisterRequest,
     connection: PacketConnection,
-  ): Promise<RegisterResponse> {
+  ): Promise<Uint8Array> {
     await this.#opened.promise;
     if (!connection.isOpen) return this.#answer(StatusCode.NOTOK, 'the connection is gone');
     const { clock, logger, events } = this.#options;
@@ -154,14 +172,14 @@ export class StreamManagerServer {
     }
     this.#replaceHolder(id, connection);
     const plan = this.#accept(claim, connection);
-    return this.#answer(StatusCode.OK, 'Welcome StreamManager', plan);
+    return this.#welcomeWith(plan);
   }
 
   #replaceHolder(id: StreamManagerId, connection: PacketConnection): void {
     const reason = environmentError('DUPLICATE_PEER', `${id} has connected again`);
     const holder = this.#present.get(id)?.connection;
     if (holder !== connection) holder?.abort(reason);
-    const other = this.#idOf(connection);
+    const other = this.#idByConnection.get(connection);
     if (other !== undefined && other !== id) this.#forget(other, connection);
   }
 
@@ -171,6 +189,7 @@ export class StreamManagerServer {
     const { address, instances } = claim;
     const isKnown = this.#present.has(id);
     this.#present.set(id, { connection, registration: { address, instances } });
+    this.#idByConnection.set(connection, id);
     this.#monitor.heard(id, clock.now());
     logger.info('a stream manager has registered', { id, from: connection.remote });
     if (!isKnown) connection.onClose(() => this.#forget(id, connection));
@@ -179,7 +198,7 @@ export class StreamManagerServer {
 
   #handleHeartbeat(beat: HeartbeatRequest, connection: PacketConnection): HeartbeatResponse {
     const { clock, events } = this.#options;
-    const id = this.#idOf(connection);
+    const id = this.#idByConnection.get(connection);
     if (id === undefined) {
       const status = { status: StatusCode.INVALID_STMGR, message: 'register first' };
       return StreamManagerHeartbeat.response.create({ status });
@@ -189,14 +208,10 @@ export class StreamManagerServer {
     return StreamManagerHeartbeat.response.create({ status: { status: StatusCode.OK } });
   }
 
-  #idOf(connection: PacketConnection): StreamManagerId | undefined {
-    for (const [id, present] of this.#present) if (present.connection === connection) return id;
-    return undefined;
-  }
-
   #forget(id: StreamManagerId, connection: PacketConnection): void {
     if (this.#present.get(id)?.connection !== connection) return;
     this.#present.delete(id);
+    this.#idByConnection.delete(connection);
     this.#monitor.forget(id);
     this.#options.logger.warn('a stream manager is gone', { id });
     this.#options.events.onGone(id);
@@ -220,12 +235,23 @@ export class StreamManagerServer {
     }
   }
 
-  #answer(status: StatusCode, message: string, plan?: PhysicalPlanMessage): RegisterResponse {
-    return RegisterStreamManager.response.create({
-      status: { status, message },
-      ...(plan && { pplan: plan }),
-      masterEpoch: BigInt(this.#options.masterEpoch),
-    });
+  #welcomeWith(plan: PhysicalPlanMessage | undefined): Uint8Array {
+    if (plan === undefined) return this.#answer(StatusCode.OK, WELCOME);
+    if (this.#welcome?.plan !== plan) {
+      this.#welcome = { plan, bytes: this.#answer(StatusCode.OK, WELCOME, plan) };
+    }
+    return this.#welcome.bytes;
+  }
+
+  #answer(status: StatusCode, message: string, plan?: PhysicalPlanMessage): Uint8Array {
+    const { response } = RegisterStreamManager;
+    return response.encode(
+      response.create({
+        status: { status, message },
+        ...(plan && { pplan: plan }),
+        masterEpoch: BigInt(this.#options.masterEpoch),
+      }),
+    );
   }
 }
 

@@ -72,7 +72,7 @@ suite('deaths', () => {
     assert.deepEqual(run.cluster.leftovers(), NOTHING);
   });
 
-  test('a second master waits while the first lives, and takes its place when it dies', async () => {
+  test('a second master waits while the first lives, and then takes its place', async () => {
     const run = endless();
     const { cluster, kernel } = run;
     await run.untilCounted(50);

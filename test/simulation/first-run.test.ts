@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 import { SimulatedRun } from '../support/simulated-run.ts';
 import { simulatedWordCount, WORDS } from '../support/simulated-word-count.ts';
 
-/* The whole engine on a simulated machine: the processes are the real ones, started by each other. */
+/* The whole engine on a simulated machine: real processes but for what they stand on. */
 
 const ROUNDS = 100;
 const EXPECTED_TUPLES = 2 * ROUNDS * WORDS.length;

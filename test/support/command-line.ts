@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { runCommandLine } from '../../src/cli/run-command-line.ts';
@@ -12,6 +13,7 @@ export interface CommandLineEnd {
 export async function runInProcess(
   dataRoot: string,
   args: readonly string[],
+  environment: NodeJS.ProcessEnv = {},
 ): Promise<CommandLineEnd> {
   const stdout = new PassThrough();
   const stderr = new PassThrough();
@@ -20,7 +22,7 @@ export async function runInProcess(
     args,
     stdout,
     stderr,
-    environment: { HERON_DATA: dataRoot },
+    environment: { HERON_DATA: dataRoot, HERON_CONFIG: join(dataRoot, 'config'), ...environment },
     interruption: new AbortController().signal,
   });
   stdout.end();

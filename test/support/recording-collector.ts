@@ -17,6 +17,13 @@ export class RecordingCollector implements Collector {
     readonly anchors: readonly AnyTuple[] | undefined;
     readonly messageId: unknown;
   }[] = [];
+  readonly direct: {
+    readonly task: number;
+    readonly streamIndex: number;
+    readonly values: readonly unknown[];
+    readonly anchors: readonly AnyTuple[] | undefined;
+    readonly messageId: unknown;
+  }[] = [];
   readonly acked: AnyTuple[] = [];
   readonly failed: { readonly tuple: AnyTuple; readonly reason: unknown }[] = [];
   readonly errors: unknown[] = [];
@@ -29,6 +36,16 @@ export class RecordingCollector implements Collector {
     messageId: unknown,
   ): void {
     this.emitted.push({ streamIndex, values, anchors, messageId });
+  }
+
+  emitDirect(
+    task: number,
+    streamIndex: number,
+    values: readonly unknown[],
+    anchors: readonly AnyTuple[] | undefined,
+    messageId: unknown,
+  ): void {
+    this.direct.push({ task, streamIndex, values, anchors, messageId });
   }
 
   ack(tuple: AnyTuple): void {
@@ -59,7 +76,10 @@ export function aContext(
     task: taskId(1),
     log: silentLogger,
     clock: systemClock,
+    workingDirectory: '/topology',
     registerMetric() {},
+    every: () => ({ cancel() {} }),
+    after: () => ({ cancel() {} }),
     wake() {},
     ...change,
   });

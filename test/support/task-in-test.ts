@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { AnyComponent } from '../../src/api/component-runtime.ts';
-import { silentLogger } from '../../src/base/logger.ts';
+import type { DeclaredCustomGrouping } from '../../src/api/custom-grouping.ts';
+import { type Logger, silentLogger } from '../../src/base/logger.ts';
 import { componentName } from '../../src/base/ids.ts';
 import { GatewayPorts } from '../../src/instance/gateway/gateway-ports.ts';
 import {
@@ -11,6 +12,7 @@ import { BlockingRoomWait, type RoomWait } from '../../src/instance/task/room-wa
 import { RunningComponent } from '../../src/instance/task/running-component.ts';
 import { TaskPorts } from '../../src/instance/task/task-ports.ts';
 import type { ToGateway } from '../../src/instance/thread-channel.ts';
+import type { PhysicalPlan } from '../../src/model/physical-plan.ts';
 import { PlanIndex } from '../../src/model/plan-index.ts';
 import { Settings } from '../../src/model/settings.ts';
 import { atomicsDoorbells } from '../../src/ring/atomics-doorbell.ts';
@@ -103,6 +105,10 @@ export interface TaskInTestOptions {
   readonly component?: 'source' | 'middle';
   readonly config?: Readonly<Record<string, string>>;
   readonly roomWait?: (ports: TaskPorts) => RoomWait;
+  /** In place of `linePlan`; the component keeps its task. */
+  readonly plan?: PhysicalPlan;
+  readonly customGroupings?: readonly DeclaredCustomGrouping[];
+  readonly logger?: Logger;
 }
 
 /**
@@ -123,20 +129,28 @@ export class TaskInTest {
       component: name = 'middle',
       config = {},
       roomWait = blockingRoomWait,
+      plan = linePlan,
+      customGroupings = [],
+      logger = silentLogger,
     }: TaskInTestOptions = {},
   ) {
-    const topology = { ...linePlan.topology, config: new Map(Object.entries(config)) };
+    const topology = { ...plan.topology, config: new Map(Object.entries(config)) };
     this.gateway = new GatewayPorts(new Settings(topology.config), atomicsDoorbells);
     this.ports = new TaskPorts(this.gateway.memory, atomicsDoorbells);
     this.running = new RunningComponent({
       identity: anIdentity(name, name === 'source' ? 1 : 3),
       clock: this.clock,
-      logger: silentLogger,
+      logger,
       send: (message) => this.sent.push(message),
-      built: { topology, factories: new Map([[componentName(name), () => component]]) },
+      built: {
+        topology,
+        factories: new Map([[componentName(name), () => component]]),
+        customGroupings,
+      },
       ports: this.ports,
       roomWait: roomWait(this.ports),
-      plan: new PlanIndex({ ...linePlan, topology }),
+      workingDirectory: '/topology',
+      plan: new PlanIndex({ ...plan, topology }),
     });
   }
 

@@ -1,3 +1,4 @@
+import type { WorkloadDescription } from '../workload/workload-description.ts';
 import type { Checker, CommandRecord, FinishedRun } from './checker.ts';
 import { emittedTuples } from './deliveries.ts';
 import { Places } from './places.ts';
@@ -18,7 +19,7 @@ export interface CommandLimits {
 const LIMITS: CommandLimits = {
   returnsWithinMs: 20_000,
   reachedWithinMs: 10_000,
-  settledWithinMs: 2000,
+  settledWithinMs: 500,
 };
 
 /**
@@ -74,8 +75,11 @@ export class CommandChecker implements Checker {
 
   #checkSilence(run: FinishedRun, problems: Problems): void {
     const { ledger, plan } = run.workload;
-    const spouts = new Set(plan.spouts.map(({ name }) => name));
-    const pauses = pausesOf(run.commands, this.#limits.settledWithinMs);
+    // Code that hangs hears of nothing until it goes on.
+    const heedful = plan.spouts.filter(({ faults }) => faults.every(({ kind }) => kind !== 'hang'));
+    const spouts = new Set(heedful.map(({ name }) => name));
+    const settledWithinMs = this.#limits.settledWithinMs + longestHangMs(plan);
+    const pauses = pausesOf(run.commands, settledWithinMs);
     if (pauses.length === 0) return;
     const places = new Places(run.packing);
     for (const { component, task, atMs, tuple } of emittedTuples(ledger)) {
@@ -83,7 +87,7 @@ export class CommandChecker implements Checker {
       const pause = pauses.find(({ fromMs, toMs }) => atMs > fromMs && atMs < toMs);
       if (pause === undefined) continue;
       const { instance, streamManager } = places.of(task);
-      const processes = [instance, streamManager];
+      const processes = ['heron-tmanager', streamManager, instance];
       const { givenAtMs: fromMs } = pause;
       if (run.explanation.explainsDelay({ processes, fromMs, toMs: atMs })) continue;
       problems.add(`task ${task} of ${component} emitted tuple ${tuple} at ${atMs} ms, paused`);
@@ -104,6 +108,12 @@ function isExplained(run: FinishedRun, fromMs: number, toMs: number): boolean {
   const { dataProcesses } = new Places(run.packing);
   const processes = ['scheduler', 'executor-0', 'heron-tmanager', ...dataProcesses];
   return run.explanation.explainsDelay({ processes, fromMs, toMs });
+}
+
+/** Code that hangs emits what it was about to emit. */
+function longestHangMs({ spouts }: WorkloadDescription): number {
+  const faults = spouts.flatMap((spout) => spout.faults);
+  return Math.max(0, ...faults.map((fault) => (fault.kind === 'hang' ? fault.forMs : 0)));
 }
 
 interface Pause {

@@ -18,7 +18,7 @@ const DATA_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 export interface ControlLimits {
-  /** Whoever gets a request, or a plan to hand on, acts at once: this is latency and a busy turn. */
+  /** Whoever gets a request, or a plan to hand on, acts at once: latency and a busy turn. */
   readonly answersWithinMs: number;
   /** The setting `heron.streammgr.tmanager.heartbeat.interval.ms`. */
   readonly heartbeatPeriodMs: number;

@@ -60,8 +60,8 @@ export class CreditAccount {
   }
 
   /**
-   * Both sides start anew. What an instance lost with its own connection counts as not consumed: the
-   * account then takes more for stale than there is, which hides a debt and never invents one.
+   * Both sides start anew. What an instance lost with its own connection counts as not consumed:
+   * the account then takes more for stale than there is, which hides a debt and never invents one.
    */
   linkBroke(): void {
     this.#owedBytes = 0;

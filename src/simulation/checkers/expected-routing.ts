@@ -10,8 +10,8 @@ import type {
 
 /*
   Where tuples may go, worked out from the workload and the packing plan alone. On purpose a second
-  model beside `routing/`: simple, slow, and without its key groups, so that a mistake there does not
-  repeat itself here.
+  model beside `routing/`: simple, slow, and without its key groups, so that a mistake there does
+  not repeat itself here.
 */
 
 /** One bolt that reads a stream. */

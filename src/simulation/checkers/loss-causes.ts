@@ -11,7 +11,8 @@ const NOTICED_WITHIN_MS = 1000;
 /**
  * Why tuples may be missing. At most once allows it in two cases: a process on the way ended, or a
  * connection on the way broke. Whether these had a cause of their own is not asked here: other
- * checkers do.
+ * checkers do. A task that was started anew may also emit, in `finish` say, when a task behind it
+ * has long come to its end, from which nothing wakes it.
  */
 export class LossCauses {
   readonly #run: FinishedRun;
@@ -37,6 +38,18 @@ export class LossCauses {
       const endMs = this.#lastEndMs.get(process);
       return endMs !== undefined && endMs + NOTICED_WITHIN_MS >= emittedAtMs;
     });
-    return hasEnd || explanation.explainsLoss({ from, to, emittedAtMs });
+    return (
+      hasEnd ||
+      this.#isToEnded(from, to, emittedAtMs) ||
+      explanation.explainsLoss({ from, to, emittedAtMs })
+    );
+  }
+
+  #isToEnded(from: TaskId, to: TaskId, emittedAtMs: number): boolean {
+    const { ledger } = this.#run.workload;
+    if (ledger.livesOf(from).length < 2) return false;
+    return ledger
+      .livesOf(to)
+      .some(({ endedAtMs }) => endedAtMs !== undefined && endedAtMs <= emittedAtMs);
   }
 }

@@ -100,9 +100,9 @@ const TUPLE_BYTES = 1024;
 const TUPLE_BYTES_MIN = 12;
 
 /**
- * What one call of user code can emit, since the runner makes no further one while there is no room:
- * a call of `nextTuple`, or the calls of `execute` for one set. Undefined where timers emit, which
- * nobody can hold back.
+ * What one call of user code can emit, since the runner makes no further one while there is no
+ * room: a call of `nextTuple`, or the calls of `execute` for one set. Undefined where timers emit,
+ * which nobody can hold back.
  */
 function keptBytesMax(name: string, workload: WorkloadDescription): number | undefined {
   const spout = workload.spouts.find((candidate) => candidate.name === name);

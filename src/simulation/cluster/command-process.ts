@@ -12,8 +12,8 @@ import type { SimulatedMachine } from '../machine/simulated-machine.ts';
 import type { SimulatedProcess } from '../machine/simulated-process.ts';
 
 /*
-  A person's command: a short-lived process of the simulated machine, with the parts of a cluster that
-  a command of the real command line works with.
+  A person's command: a short-lived process of the simulated machine, with the parts of a cluster
+  that a command of the real command line works with.
 */
 
 /** Holds everything of the simulated machine, as the data root of a real one does. */

@@ -1,7 +1,13 @@
 import type { BuiltTopology } from '../../api/topology.ts';
 import { assertDefined } from '../../base/assert.ts';
 import { environmentError } from '../../base/errors.ts';
-import { type ContainerId, instanceIdOf, type TaskId, type TopologyName } from '../../base/ids.ts';
+import {
+  type ContainerId,
+  type InstanceId,
+  instanceIdOf,
+  type TaskId,
+  type TopologyName,
+} from '../../base/ids.ts';
 import type { RepairOutcome } from '../../scheduler/scheduler.ts';
 import type { Completion } from '../../model/completion.ts';
 import type { ContainerReport } from '../../model/container-report.ts';
@@ -20,8 +26,9 @@ import { filesBelow, StateView } from './state-view.ts';
 import { type SubmittedTopology, submittedTopology } from './submitted-topology.ts';
 
 /*
-  A cluster of one simulated machine with one topology: what a person at a terminal can do to it, what
-  an administrator with all rights can do to its processes, and what an all-seeing observer sees.
+  A cluster of one simulated machine with one topology: what a person at a terminal can do to it,
+  what an administrator with all rights can do to its processes, and what an all-seeing observer
+  sees.
 
   C1. Commands are processes of the machine. They run while the kernel runs: their promises settle
       only then.
@@ -84,6 +91,7 @@ export class SimulatedCluster {
   readonly #state: StateView;
   /** The last process of each name, alive or not. */
   readonly #latest = new Map<string, SimulatedProcess>();
+  readonly #instances = new Map<TaskId, InstanceId>();
   #submitted: SubmittedTopology | undefined;
   #quickStart: QuickStart | undefined;
   #isLaunched = false;
@@ -118,6 +126,11 @@ export class SimulatedCluster {
       random: this.kernel.random('submit'),
     });
     this.#submitted = submitted;
+    for (const { id, instances } of submitted.packingPlan.containers) {
+      for (const { component, task } of instances) {
+        this.#instances.set(task, instanceIdOf(id, component, task));
+      }
+    }
     if (quickStart) {
       const command = { name: `${COMMAND_PREFIX}quick-start`, hosts: this.#hosts };
       this.#quickStart = new QuickStart(this.machine, submitted, command);
@@ -179,13 +192,8 @@ export class SimulatedCluster {
 
   /** The thread on which a task's user code runs; undefined while there is none. */
   threadOf(task: TaskId): SimulatedThread | undefined {
-    const { containers } = this.#topology.packingPlan;
-    for (const { id, instances } of containers) {
-      const instance = instances.find((candidate) => candidate.task === task);
-      if (instance === undefined) continue;
-      return this.process(instanceIdOf(id, instance.component, task))?.mainThread;
-    }
-    return undefined;
+    const instance = this.#instances.get(task);
+    return instance === undefined ? undefined : this.process(instance)?.mainThread;
   }
 
   get topologyName(): TopologyName {

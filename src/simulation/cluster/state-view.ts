@@ -9,8 +9,8 @@ import { decodePhysicalPlan } from '../../wire/physical-plan.ts';
 import { type DiskTree, FileNode, FolderNode } from '../kernel/disk-tree.ts';
 
 /*
-  The state tree as an all-seeing observer sees it: from outside of the simulated world, at once, and
-  whatever faults the disk has at the moment. Nodes of dead owners are seen, too.
+  The state tree as an all-seeing observer sees it: from outside of the simulated world, at once,
+  and whatever faults the disk has at the moment. Nodes of dead owners are seen, too.
 */
 
 export class StateView {

@@ -8,7 +8,8 @@ import { isDuplicate, placeOf } from './targets.ts';
 
 /*
   What the faults of a run excuse. Delivery is at most once (ARCHITECTURE.md): tuples are lost when
-  a process that holds them dies, or when a connection that carries them breaks, and never otherwise.
+  a process that holds them dies, or when a connection that carries them breaks, and never
+  otherwise. So
 
   E1. Killing a process excuses its end and the loss of what it held. With an executor all of its
       container ends, since its processes end when it does.
@@ -16,13 +17,14 @@ import { isDuplicate, placeOf } from './targets.ts';
       that lead over it, where a fault of links or a long pause of one of its ends can have broken
       it: whoever gets no answer to a handshake in time gives the connection up. It ends nobody.
   E3. Of two masters either may have to end, and the other serves. No tuple is with a master. The
-      second one has no supervisor that could ask it to end: whoever takes the topology down kills it.
+      second one has no supervisor that could ask it to end: whoever takes the topology down kills
+      it.
   E4. Whatever only delays (a pause, a slow link or disk) and whatever hits only what data does not
       depend on (a full disk, a store that is away, a clock that steps) excuses delays, and no end,
-      but for these: a process whose pid file finds no room on a full disk is killed at its birth, and
-      one that cannot write its own node of the state tree there gives up its start.
-  E5. A restart that was asked for ends the processes of its containers, and a kill ends all of them:
-      in an orderly way, or by SIGKILL when they take too long.
+      but for these: a process whose pid file finds no room on a full disk is killed at its birth,
+      and one that cannot write its own node of the state tree there gives up its start.
+  E5. A restart that was asked for ends the processes of its containers, and a kill ends all of
+      them: in an orderly way, or by SIGKILL when they take too long.
 */
 
 /** Faults that may break the connections of whom they touch (E2). */
@@ -43,7 +45,8 @@ const EVERYWHERE: ReadonlySet<FaultKind> = new Set<FaultKind>([
 
 /**
  * How long after a fault things may still be late: the longest back-off of a restart (10 s), the
- * time limit of an attempt to connect (10 s), the silence before a stream manager is given up (10 s).
+ * time limit of an attempt to connect (10 s), the silence before a stream manager is given up
+ * (10 s).
  */
 const RECOVERY_MS = 30_000;
 

@@ -5,6 +5,7 @@ import type { SimulatedDoorbells } from '../kernel/doorbells.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import type { SimulatedDisk } from '../kernel/simulated-disk.ts';
 import type { SimulatedNetwork } from '../kernel/simulated-network.ts';
+import type { Interposer } from './interposer.ts';
 import type { LogLine } from './simulated-log.ts';
 import type { SimulatedProcess } from './simulated-process.ts';
 
@@ -22,6 +23,7 @@ export interface HostMachine {
   readonly disk: SimulatedDisk;
   readonly network: SimulatedNetwork;
   readonly doorbells: SimulatedDoorbells;
+  readonly interposer: Interposer;
   readonly bootId: string;
   /** Those that live, in the order of their start. */
   readonly processes: readonly SimulatedProcess[];

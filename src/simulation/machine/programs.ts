@@ -10,8 +10,8 @@ import { topologyMasterMain } from '../../topology-master/topology-master-main.t
 import { simulatedContainerSetup } from './simulated-container.ts';
 
 /*
-  What the entry files of the engine run, as main functions: the simulated machine looks at a command
-  line as Node does and calls the function in place of starting a process.
+  What the entry files of the engine run, as main functions: the simulated machine looks at a
+  command line as Node does and calls the function in place of starting a process.
 */
 
 export interface Program {

@@ -10,8 +10,8 @@ import type { SimulatedProcess } from './simulated-process.ts';
 import { processTableOf } from './simulated-process-table.ts';
 
 /*
-  The world as the processes of a simulated machine see it. An instance's second thread sees the same
-  world from its own point: its time, its connections and its files are its own.
+  The world as the processes of a simulated machine see it. An instance's second thread sees the
+  same world from its own point: its time, its connections and its files are its own.
 */
 
 const RESIDENT_BYTES = 64 * 1024 * 1024;

@@ -39,7 +39,7 @@ export function startSimulatedGateway(
   const toGateway = new MessageQueue<ToGateway>(thread);
   toTask.listen((message) => events.onMessage(message));
   thread.post(START_MS, () => {
-    gatewayMain(
+    process.gateway = gatewayMain(
       {
         start,
         send: (message) => toTask.post(message),

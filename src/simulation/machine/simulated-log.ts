@@ -49,6 +49,7 @@ export function fieldsText(fields: LogFields): string {
 
 function valueText(value: unknown): string {
   if (typeof value === 'string') return value;
+  if (typeof value === 'bigint') return `${value}`;
   if (value instanceof EngineError) return `${value.code} ${value.message}`;
   if (value instanceof Error) return `${value.name}: ${value.message}`;
   return JSON.stringify(value, (_key, part: unknown) =>

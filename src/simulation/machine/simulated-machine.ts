@@ -181,6 +181,7 @@ export class SimulatedMachine implements HostMachine {
   }
 
   handleLogLine(process: SimulatedProcess, line: LogLine): void {
+    if (process.state === 'ended') return; // The rest of its last event is in vain.
     const level = line.level === 'info' ? '' : `${line.level.toUpperCase()} `;
     this.kernel.log.add(line.name, `${level}${line.message} ${fieldsText(line.fields)}`.trimEnd());
     for (const listener of this.#logListeners) listener(process, line);

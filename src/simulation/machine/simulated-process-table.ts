@@ -30,7 +30,9 @@ export function processTableOf(
     startDetached: (command, outputFile) =>
       startChild(command, { machine, asker, files, outputFile }),
     // Each process leads a group of its own, and nothing that it starts stays in it.
-    signal: (pid, name) => machine.find(pid)?.signal(name),
+    signal: (pid, name) => {
+      if (asker.state !== 'ended') machine.find(pid)?.signal(name);
+    },
     findByVariable: (name, value) =>
       machine.processes
         .filter(({ command, pid }) => command.environment[name] === value && pid !== asker.pid)
@@ -54,6 +56,7 @@ function startChild(
   { machine, asker, files, outputFile, ...start }: ChildStart,
 ): ProcessHandle {
   const { pidFolder, name } = command;
+  if (asker.state === 'ended') return startedInVain();
   const ready = Promise.withResolvers<void>();
   const child = machine.start(command, {
     ...start,
@@ -89,4 +92,9 @@ function neverStarted({ name }: Command, error: unknown): ProcessHandle {
   const startProblem = `${name} cannot be started: ${messageOf(error)}`;
   const ended = Promise.resolve({ code: null, signal: null, lastLines: [], startProblem });
   return { pid: undefined, ended, signal: () => {} };
+}
+
+/** For a process that starts another one after its own end. */
+function startedInVain(): ProcessHandle {
+  return { pid: undefined, ended: new Promise(() => {}), signal: () => {} };
 }

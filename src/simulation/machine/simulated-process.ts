@@ -4,6 +4,7 @@ import type { ProcessIdentity } from '../../base/process-identity.ts';
 import { LineTail } from '../../supervision/line-tail.ts';
 import { LAST_LINES_MAX } from '../../supervision/process-handle.ts';
 import type { Command, SignalName } from '../../supervision/process-table.ts';
+import type { Gateway } from '../../instance/gateway/gateway.ts';
 import type { SimulatedThread } from '../kernel/simulated-thread.ts';
 
 /*
@@ -53,6 +54,8 @@ export class SimulatedProcess implements HostProcess {
   readonly mainThread: SimulatedThread;
   /** What its main function returned, whose public getters checkers look at. */
   object: object | undefined;
+  /** Of an instance: what its second thread consists of. */
+  gateway: Gateway | undefined;
   readonly #options: SimulatedProcessOptions;
   readonly #threads: SimulatedThread[] = [];
   readonly #output = new LineTail(LAST_LINES_MAX);

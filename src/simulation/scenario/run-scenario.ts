@@ -27,8 +27,8 @@ import { WorldWatch } from './world-watch.ts';
        └──────────────── the topology runs, completes or is killed, and is gone ──────────┘
 
   R1. Times of the plan count from the moment when the submit has succeeded.
-  R2. A run that does not end by itself is ended by limits of simulated time and of events, which are
-      far above what any run needs; that is a problem of its own, whatever else is found.
+  R2. A run that does not end by itself is ended by limits of simulated time and of events, which
+      are far above what any run needs; that is a problem of its own, whatever else is found.
   R3. What watches (checkers, samples) has no effect on what happens: the log is the same without.
 */
 
@@ -76,11 +76,7 @@ class ScenarioRun {
   #completedFromMs: number | undefined;
   #isGone = false;
 
-  constructor(
-    scenario: Scenario,
-    { keepsLog = false }: ScenarioRequest,
-    interposer: Interposer,
-  ) {
+  constructor(scenario: Scenario, { keepsLog = false }: ScenarioRequest, interposer: Interposer) {
     this.#scenario = scenario;
     this.#kernel = new Kernel({ seed: scenario.seed, keepsLog });
     const { hosts, settings } = scenario;

@@ -31,6 +31,9 @@ const FAULTS_MAX = 6;
 /** Time for the longest fault after the last one has begun. */
 const FAULT_TAIL_MS = 15_000;
 
+/** Long enough to see that a paused topology is silent. */
+const PAUSED_MS = 5_000;
+
 const HOSTS = ['10.0.0.1', '10.0.0.2', '10.0.0.3'];
 
 export function scenarioOf({ seed, faults, workload }: ScenarioRequest): Scenario {
@@ -88,7 +91,8 @@ function spoutMs({ tuples, pace }: SpoutDescription): number {
   }
 }
 
-/** When the last fault of a scenario is over, by its own time. */
+/** When the last fault of a scenario is over, by its own time, and a pause was long enough. */
 export function horizonOf({ faults }: Pick<Scenario, 'faults'>): number {
-  return endOfPlan(faults);
+  const pauses = faults.filter((fault) => 'command' in fault && fault.command === 'deactivate');
+  return Math.max(endOfPlan(faults), ...pauses.map(({ atMs }) => atMs + PAUSED_MS));
 }

@@ -5,8 +5,8 @@ import type { BrokenLink } from '../faults/explanation.ts';
 import type { ConnectionFacts, TrafficEvent } from '../kernel/simulated-network.ts';
 
 /*
-  Tells checkers what happens in a simulated cluster: bytes as they are read, connections that are no
-  more, and whatever is only seen by looking, every now and then.
+  Tells checkers what happens in a simulated cluster: bytes as they are read, connections that are
+  no more, and whatever is only seen by looking, every now and then.
 
   W1. It changes nothing: no thread's time, no random number, no state of the world.
 */

@@ -88,7 +88,7 @@ export class NodeLocks {
     const deadlineMs = this.#clock.now() + LOCK_WAIT_MAX_MS;
     let holder: Uint8Array | undefined;
     do {
-      if (this.#takeUp(name) && (await this.#isOwn(name))) return this.#held(name);
+      if (await this.#takeUpOwn(name)) return this.#held(name);
       if (await this.#tryCreate(name)) return this.#held(name);
       holder = await readIfThere(this.#files, this.#layout.lockFile(name));
       if (holder === undefined) continue; // Released since.
@@ -167,6 +167,16 @@ export class NodeLocks {
   #takeUp(name: string): boolean {
     this.#stuck.get(name)?.cancel();
     return this.#stuck.delete(name);
+  }
+
+  async #takeUpOwn(name: string): Promise<boolean> {
+    if (!this.#takeUp(name)) return false;
+    try {
+      return await this.#isOwn(name);
+    } catch (error) {
+      this.#removeLater(name);
+      throw error;
+    }
   }
 
   async #removeOwn(name: string): Promise<void> {

@@ -158,7 +158,7 @@ describe('locks between state managers', () => {
     assert.equal(turns, 240);
   });
 
-  it('that cannot be removed go as soon as the disk is well, and hold up nobody for long', async (t) => {
+  it('that cannot be removed go as soon as the disk is well', async (t) => {
     const folder = await lockFolder(t);
     const disk = new DiskThatKeeps(folder.layout.lockFile(NAME));
     const locks = await folder.holder(systemClock, disk.files);
@@ -182,7 +182,22 @@ describe('locks between state managers', () => {
     assert.equal(clock.pendingTimers, 0);
   });
 
-  it('that were removed although the disk said otherwise are left to their new holder', async (t) => {
+  it('that cannot be looked at when they are taken up again are not forgotten', async (t) => {
+    const folder = await lockFolder(t);
+    const disk = new DiskThatKeeps(folder.layout.lockFile(NAME));
+    const clock = new ManualClock();
+    const locks = await folder.holder(clock, disk.files);
+    await (await locks.acquire(NAME)).release();
+    disk.isUnreadable = true;
+    await assert.rejects(locks.acquire(NAME), { code: 'EIO' });
+    disk.isUnreadable = false;
+    await (await locks.acquire(NAME)).release();
+    disk.isIll = false;
+    await locks.close();
+    assert.deepEqual(await folder.names(), []);
+  });
+
+  it('that were removed whatever the disk said belong to their new holder', async (t) => {
     const folder = await lockFolder(t);
     const disk = new DiskThatKeeps(folder.layout.lockFile(NAME), { removesAllTheSame: true });
     const clock = new ManualClock();
@@ -214,23 +229,29 @@ describe('locks between state managers', () => {
 /** A disk that fails to remove one file while it is ill. */
 class DiskThatKeeps {
   isIll = true;
+  isUnreadable = false;
   looks = 0;
   readonly files: Files;
 
   constructor(kept: string, { removesAllTheSame = false } = {}) {
     this.files = {
       ...systemFiles,
-      read: (file) => {
+      read: async (file) => {
         if (file === kept) this.looks += 1;
+        if (file === kept && this.isUnreadable) throw ioError();
         return systemFiles.read(file);
       },
       unlink: async (file) => {
         if (file !== kept || !this.isIll) return systemFiles.unlink(file);
         if (removesAllTheSame) await systemFiles.unlink(file);
-        throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
+        throw ioError();
       },
     };
   }
+}
+
+function ioError(): Error {
+  return Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
 }
 
 async function replaceAsDead(folder: LockFolder, manager: string): Promise<void> {

@@ -56,11 +56,11 @@ export const DATA_DEFECTS: readonly Defect[] = [
     name: 'credit is lost on a reconnect',
     foundBy: RUN_ENDS,
     seeds: [],
-    interposer: () =>
-      tampered(STREAM_MANAGERS, () => ({
-        onReceive: (packet, { isRedial }) =>
-          isRedial && carriesGrant(packet) ? [] : 'as it is',
-      })),
+    interposer: () => {
+      const judge: Tampering['onSend'] = (packet, { isRedial }) =>
+        isRedial && carriesGrant(packet) ? [] : 'as it is';
+      return tampered(STREAM_MANAGERS, () => ({ onSend: judge, onReceive: judge }));
+    },
   },
   {
     name: 'credit is given twice',
@@ -270,7 +270,7 @@ function withDeafBells(ports: Ports): Ports {
         memory: bell.memory,
         ring: () => {
           rings += 1;
-          if (rings % 10 !== 0) bell.ring();
+          if (rings % 3 !== 0) bell.ring();
         },
         sequence: () => bell.sequence(),
         wait: (seen) => bell.wait(seen),

@@ -31,3 +31,15 @@ export function replaced<Class extends object, Key extends keyof Class & string>
   Object.defineProperty(prototype, key, { ...original, ...by(original) });
   return () => void Object.defineProperty(prototype, key, original);
 }
+
+/** A port as it is but for some of its methods. */
+export function lying<Port extends object>(port: Port, lies: Partial<Port>): Port {
+  return new Proxy(port, {
+    get(target, key) {
+      const lie: unknown = Reflect.get(lies, key);
+      if (lie !== undefined) return lie;
+      const value: unknown = Reflect.get(target, key);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}

@@ -81,6 +81,7 @@ test('an answer that is late is found, unless a fault explains it', () => {
 test('an answer that never comes is found, unless its connection ended', () => {
   const missing = aCase();
   missing.ask();
+  missing.ask(); // No answer, whatever its number.
   missing.traffic.atMs = 5000;
   assert.equal(missing.problems().length, 1);
   const ended = aCase();
@@ -126,8 +127,8 @@ test('a plan that waits behind tuples, or for long, is found', () => {
   assert.match(behind.problems()[0] ?? '', /^plan 2 from stmgr-1 .* behind 2097152 bytes/);
   const late = withAssignedPlan();
   late.distribute(2);
-  late.traffic.atMs = 2000;
   late.assign(1); // The old one once more does not count.
+  late.traffic.atMs = 2000;
   assert.match(late.problems()[0] ?? '', /^plan 2 from stmgr-1 to .*, due at 0 ms/);
 });
 
@@ -160,5 +161,6 @@ test('another connection has another rhythm', () => {
   traffic.end(2);
   traffic.atMs = 8000;
   traffic.send({ ...TO_MASTER, connection: 5 }, StreamManagerHeartbeat.request, beat);
+  traffic.send(TO_MASTER, StreamManagerHeartbeat.request, beat);
   assert.deepEqual(problems(), []);
 });

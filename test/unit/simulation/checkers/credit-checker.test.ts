@@ -46,6 +46,15 @@ function aCase() {
         TUPLE_SET_2_TYPE,
         tupleSetBytes({ task: source, endOfInput: true }),
       ),
+    /** From a task in its own container: it may be the sink itself, for all the checker knows. */
+    deliverLocal: (endOfInput: boolean) =>
+      traffic.packet(
+        { connection: 1, from: streamManager, to: instance },
+        TUPLE_SET_2_TYPE,
+        endOfInput
+          ? tupleSetBytes({ task, endOfInput })
+          : tupleSetBytes({ task, component: 'source', tuples: [aTuple(1)] }),
+      ),
     consume: (bytes: number) =>
       traffic.packet(
         { connection: 1, from: instance, to: streamManager },
@@ -102,6 +111,20 @@ test('a part that is never granted is found too', () => {
   assert.equal(problems().length, 1);
 });
 
+test('for sets of its own container nobody owes anything, and markers have no bytes', () => {
+  const { traffic, deliver, deliverLocal, consume, grant, setBytes, problems } = aCase();
+  deliverLocal(true);
+  deliverLocal(false);
+  deliver();
+  consume(setBytes);
+  traffic.atMs = 5000;
+  assert.deepEqual(problems(), []);
+  consume(setBytes);
+  grant(setBytes);
+  traffic.atMs = 9000;
+  assert.deepEqual(problems(), []);
+});
+
 test('what is not consumed is not owed', () => {
   const { traffic, deliver, problems } = aCase();
   deliver();
@@ -111,16 +134,17 @@ test('what is not consumed is not owed', () => {
 
 test('more credit than was consumed is found, where no connection has broken', () => {
   const { traffic, deliver, grant, setBytes, problems, names } = aCase();
+  const { streamManager, home, task } = names;
   deliver();
   grant(setBytes);
   assert.deepEqual(problems(), [
-    `${names.streamManager} granted ${names.home} ${setBytes} bytes too many for task ${names.task}`,
+    `${streamManager} granted ${home} ${setBytes} bytes too many for task ${task}`,
   ]);
   traffic.end(1); // What it had is granted at once, before the end of its connection is seen.
   assert.deepEqual(problems(), []);
 });
 
-test('a broken link owes nothing more, also for what is consumed later, but the next one does', () => {
+test('a broken link owes nothing, whenever it is consumed; the next link does', () => {
   const { traffic, arrive, deliver, consume, grant, setBytes, problems } = aCase();
   arrive();
   arrive();

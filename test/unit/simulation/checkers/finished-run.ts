@@ -6,8 +6,7 @@ import type {
   FinishedRun,
   ProcessEnd,
 } from '../../../../src/simulation/checkers/checker.ts';
-import { createWorkload, type Workload } from '../../../../src/simulation/workload/workload.ts';
-import type { WorkloadDescription } from '../../../../src/simulation/workload/workload-description.ts';
+import type { Workload } from '../../../../src/simulation/workload/workload.ts';
 
 /** No faults, so no excuses. */
 export const NO_FAULTS: FaultExplanation = {
@@ -67,9 +66,4 @@ export function anEnd(process: string, atMs: number, change: Partial<ProcessEnd>
     reason: '',
     ...change,
   };
-}
-
-/** A workload with its run still to be written into its ledger. */
-export function fromPlan(plan: WorkloadDescription): Workload {
-  return createWorkload(plan);
 }

@@ -7,6 +7,7 @@ import {
   streamManagerId,
   taskId,
 } from '../../../../src/base/ids.ts';
+import { Gateway } from '../../../../src/instance/gateway/gateway.ts';
 import type { GatewayThread } from '../../../../src/instance/instance-environment.ts';
 import type { InstanceIdentity } from '../../../../src/instance/instance-identity.ts';
 import type { GatewayStart, ToGateway } from '../../../../src/instance/thread-channel.ts';
@@ -84,6 +85,7 @@ suite('the gateway of a simulated instance', () => {
     await side.kernel.advance(100);
     assert.deepEqual(side.heard, ['definition']);
     assert.deepEqual([...side.threads], [side.process.mainThread]);
+    assert.ok(side.process.gateway instanceof Gateway);
   });
 
   test('says that it cannot start', async () => {

@@ -199,11 +199,21 @@ suite('the end of a process', () => {
   test('code that ends its process in the middle of an event has no further effect', async () => {
     const world = new World({
       quits: async (context, environment) => {
-        const { files, clock } = environment;
+        const { files, clock, processes, pid } = environment;
+        const log = environment.openLog({
+          file: '/log',
+          level: 'info',
+          name: 'quits',
+          maxBytes: 1,
+          filesMax: 1,
+        });
         clock.after(10, () => {
-          environment.processes.signal(environment.pid, 'SIGKILL');
+          processes.signal(pid, 'SIGKILL');
           context.stop();
+          log.info('after the end');
           files.writeNow('/after-the-end', Buffer.from('x'));
+          processes.signal(world.shell.pid, 'SIGKILL');
+          processes.startDetached(aCommand({ name: 'orphan' }), '/orphan.out');
         });
         return {};
       },
@@ -213,7 +223,12 @@ suite('the end of a process', () => {
     await world.advance();
     assert.equal(ending.value?.signal, 'SIGKILL');
     assert.equal(world.machine.exits.length, 1);
+    assert.deepEqual(
+      world.machine.processes.map(({ name }) => name),
+      ['shell'],
+    );
     assert.equal(world.machine.disk.tree.exists('/after-the-end'), false);
+    assert.doesNotMatch(world.kernel.log.text, /after the end/);
   });
 });
 

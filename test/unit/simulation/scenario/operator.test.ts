@@ -141,12 +141,13 @@ test('a dead scheduler is brought back until it has worked (O2)', async () => {
   await turns();
   assert.deepEqual(cluster.calls, ['repair'], 'one at a time');
   await cluster.settle(new Error('the store is away'));
+  assert.deepEqual(cluster.calls, ['repair'], 'the second look found one under way');
   operator.tidyUp();
   await turns();
   assert.deepEqual(cluster.calls, ['repair', 'repair']);
 });
 
-test('a topology that is paused at the end is activated, however that came about (O2)', async () => {
+test('a topology that is paused at the end is activated (O2)', async () => {
   const paused = operating({ startsActive: false });
   paused.operator.tidyUp();
   await turns();

@@ -11,7 +11,7 @@ test('the same seed makes the same scenario, another one another', () => {
   assert.notDeepEqual(scenarios[3], scenarios[4]);
 });
 
-test('faults and workload that are given replace those of the seed, and nothing else changes', () => {
+test('faults and workload that are given replace those of the seed, and nothing else', () => {
   const workload = aWorkload();
   const faults = [{ atMs: 1, kind: 'duplicate-master' }] as const;
   const changed = scenarioOf({ seed: 3, faults, workload });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { simplerWorkloads } from '../../../../src/simulation/scenario/simpler-workload.ts';
-import type { WorkloadDescription } from '../../../../src/simulation/workload/workload-description.ts';
 import { aBolt, aSpout, aWorkload } from '../../../support/workload-descriptions.ts';
 
 const workload = aWorkload({
@@ -14,7 +13,9 @@ const workload = aWorkload({
   ],
 });
 
-function namesOf({ spouts, bolts }: WorkloadDescription): string {
+type Workload = ReturnType<typeof aWorkload>;
+
+function namesOf({ spouts, bolts }: Workload): string {
   return [...spouts, ...bolts].map(({ name }) => name).join(' ');
 }
 

@@ -56,7 +56,7 @@ test('counts belong to tasks and outlive them', () => {
 test('it grows as long as it must', () => {
   const ledger = new Ledger();
   const life = ledger.open(taskId(1), 'source', 0);
-  for (let tuple = 0; tuple < 10_000; tuple += 1) ledger.emit(life, 'default', tuple, 0);
-  assert.equal(ledger.emitted(0)?.firstKey, 0);
-  assert.equal(ledger.emitted(9_999)?.firstKey, 9_999);
+  for (let tuple = 0; tuple < 10_000; tuple += 1) ledger.emit(life, 'default', tuple + 1, 0);
+  assert.equal(ledger.emitted(0)?.firstKey, 1);
+  assert.equal(ledger.emitted(9_999)?.firstKey, 10_000);
 });

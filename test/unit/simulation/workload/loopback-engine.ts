@@ -2,7 +2,7 @@ import { attach, type AnyComponent, isSpout } from '../../../../src/api/componen
 import { TopologyContext } from '../../../../src/api/topology-context.ts';
 import { Tuple, TupleOrigin } from '../../../../src/api/tuple.ts';
 import { assertDefined } from '../../../../src/base/assert.ts';
-import { componentName, streamName, type TaskId } from '../../../../src/base/ids.ts';
+import { componentName, streamName, type TaskId, topologyId } from '../../../../src/base/ids.ts';
 import { silentLogger } from '../../../../src/base/logger.ts';
 import type { PackingPlan } from '../../../../src/model/packing-plan.ts';
 import { PlanIndex } from '../../../../src/model/plan-index.ts';
@@ -13,12 +13,12 @@ import {
   keyOf,
   type Reader,
 } from '../../../../src/simulation/checkers/expected-routing.ts';
-import { knownTuple } from '../../../../src/simulation/checkers/deliveries.ts';
+import { knownTuple, type KnownTuple } from '../../../../src/simulation/checkers/deliveries.ts';
+import { Places } from '../../../../src/simulation/checkers/places.ts';
 import type { Workload } from '../../../../src/simulation/workload/workload.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { settled } from '../../../support/settled.ts';
 import { aPhysicalPlan } from '../../../support/topologies.ts';
-import { topologyId } from '../../../../src/base/ids.ts';
 
 /*
   Runs the user code of a workload without any engine: tuples go straight from `emit` into the inbox
@@ -46,7 +46,9 @@ export class LoopbackEngine {
   readonly #routing: ExpectedRouting;
   readonly #tasks = new Map<TaskId, LoopTask>();
   readonly #distort: Distortion;
-  #turn = 0;
+  readonly #places: Places;
+  readonly #turns = new Map<string, number>();
+  readonly #contexts = new Map<TaskId, TopologyContext>();
 
   constructor(
     workload: Workload,
@@ -54,6 +56,7 @@ export class LoopbackEngine {
     distort: Distortion = (_, tasks) => [...tasks],
   ) {
     this.#workload = workload;
+    this.#places = new Places(packing);
     this.#routing = new ExpectedRouting(workload.plan, packing);
     this.#distort = distort;
     workload.ledger.useClock(() => this.clock.now());
@@ -83,8 +86,6 @@ export class LoopbackEngine {
     throw new Error('the workload does not come to its end');
   }
 
-  readonly #contexts = new Map<TaskId, TopologyContext>();
-
   #addTask(task: TaskId, plan: PlanIndex): void {
     const name = this.#routing.componentOf(task);
     const factory = this.#workload.topology.factories.get(componentName(name));
@@ -94,7 +95,10 @@ export class LoopbackEngine {
       task,
       log: silentLogger,
       clock: this.clock,
+      workingDirectory: '/',
       registerMetric() {},
+      every: () => ({ cancel() {} }),
+      after: () => ({ cancel() {} }),
       wake() {},
     });
     this.#contexts.set(task, context);
@@ -104,6 +108,7 @@ export class LoopbackEngine {
       component,
       {
         emit: (stream, values) => this.#route(loop, stream, values),
+        emitDirect() {},
         ack() {},
         fail() {},
         reportError() {},
@@ -170,15 +175,21 @@ export class LoopbackEngine {
     const tasks = allowedTasks(reader);
     if (copiesFor(reader) > 1) return tasks;
     const tuple = assertDefined(knownTuple(this.#workload.ledger, number), 'it is in the ledger');
-    const key = keyOf(reader, tuple, tuple);
-    this.#turn += 1;
-    const turn = key === undefined ? this.#turn : tuple.firstKey + 7 * tuple.secondKey;
-    if (key !== undefined && reader.grouping.kind === 'fields') {
-      const [field] = reader.grouping.fields;
-      const only = field === 'first' ? tuple.firstKey : tuple.secondKey;
-      const value = reader.grouping.fields.length === 1 ? only : turn;
-      return [tasks[value % tasks.length] as TaskId];
-    }
-    return [tasks[turn % tasks.length] as TaskId];
+    const at = keyOf(reader, tuple, tuple) === undefined ? this.#nextTurn(tuple, reader) : 0;
+    const { grouping } = reader;
+    const fields = grouping.kind === 'fields' ? grouping.fields : [];
+    const hash = fields.reduce(
+      (sum, field) => sum * 7 + (field === 'first' ? tuple.firstKey : tuple.secondKey),
+      at,
+    );
+    return [tasks[hash % tasks.length] as TaskId];
+  }
+
+  /** Each stream manager gives the tasks of each reader their turn. */
+  #nextTurn({ task, component, stream }: KnownTuple, { bolt }: Reader): number {
+    const key = `${this.#places.of(task).streamManager} ${component} ${stream} ${bolt}`;
+    const turn = this.#turns.get(key) ?? 0;
+    this.#turns.set(key, turn + 1);
+    return turn;
   }
 }

@@ -12,7 +12,7 @@ import { sizeOf } from '../../../../src/simulation/workload/workload-size.ts';
 import { aFinishedRun, packingOf } from '../checkers/finished-run.ts';
 import { LoopbackEngine } from './loopback-engine.ts';
 
-const SEEDS = Array.from({ length: 60 }, (_, seed) => seed);
+const SEEDS = Array.from({ length: 25 }, (_, seed) => seed);
 const SMALL = { executionsMax: 400, spanMsMax: 300, hasUserFaults: false } as const;
 
 function problemsOf(workload: Workload): readonly string[] {
@@ -23,7 +23,7 @@ function problemsOf(workload: Workload): readonly string[] {
   );
 }
 
-test('the user code of random workloads runs to its end, and no checker finds anything', async () => {
+test('random workloads run to their end, and no checker finds anything', async () => {
   for (const seed of SEEDS) {
     const workload = generateWorkload(createSeededRandom(seed), SMALL);
     await new LoopbackEngine(workload, packingOf(workload)).run();
