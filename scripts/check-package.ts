@@ -1,7 +1,8 @@
 /*
   Proves the packed package where nothing of the repository can help it: in an empty folder,
-  installed from the archive as a user would, a topology compiles against its declarations, is
-  submitted by its command, counts words to the end, and leaves nothing running.
+  installed from the archive as a user would, a topology and a test compile against its
+  declarations, the test passes, the topology is submitted by its command, counts words to the end,
+  and leaves nothing running.
 */
 
 import assert from 'node:assert/strict';
@@ -12,7 +13,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pack } from './package-staging.ts';
 import { mustPass, root, run, type ToolResult } from './tools.ts';
 
-const EXAMPLE = ['word-count.ts', 'text-files.ts'];
+const TEST = 'testing/one-bolt.test.ts';
+const EXAMPLE = ['word-count.ts', 'text-files.ts', TEST];
 const COMPLETION_TIMEOUT_MS = 60_000;
 const LOOK_EVERY_MS = 250;
 
@@ -63,6 +65,7 @@ async function countWords(): Promise<void> {
 try {
   await install();
   await compileExample();
+  await mustPass('the test of a bolt', run(process.execPath, ['--test', TEST], folder));
   const version = await mustPass('heron version', heron('version'));
   assert.match(version, /\d+\.\d+\.\d+/);
   await countWords();
