@@ -140,16 +140,19 @@ function startWorker(): SeedWorker {
 function answerOf(child: ChildProcess, seed: number): Promise<SeedResult> {
   return new Promise((resolve, reject) => {
     const onMessage = (result: unknown): void => {
-      child.off('exit', onExit);
+      child.off('exit', onExit).off('error', onError);
       resolve(result as SeedResult);
     };
     const onExit = (code: number | null, signal: string | null): void => {
       child.off('message', onMessage);
       reject(new Error(`its worker ended with ${signal ?? `code ${code}`}`));
     };
-    child.once('message', onMessage);
-    child.once('exit', onExit);
-    child.send(seed);
+    const onError = (error: Error): void => {
+      child.off('message', onMessage);
+      reject(error);
+    };
+    child.once('message', onMessage).once('exit', onExit).once('error', onError);
+    if (child.connected) child.send(seed);
   });
 }
 

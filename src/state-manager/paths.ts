@@ -23,12 +23,19 @@ export const paths = {
   /** Folder of the reports of a topology's executors, one node a container. JSON. */
   containers: (name: TopologyName) => `${OWN}/containers/${name}`,
   container: (name: TopologyName, id: ContainerId) => `${OWN}/containers/${name}/${id}`,
+  /** There from the wish that a topology be drained until its end. JSON. */
+  drain: (name: TopologyName) => `${OWN}/drains/${name}`,
+  /** Folder of what executors were last asked to restart, one node a container. JSON. */
+  restarts: (name: TopologyName) => `${OWN}/restarts/${name}`,
+  restart: (name: TopologyName, id: ContainerId) => `${OWN}/restarts/${name}/${id}`,
   /** The last epoch that was given for a topology id; deleted last of all its nodes. Text. */
   epoch: (id: TopologyId) => `${OWN}/epochs/${id}`,
   /** Held by a command that changes what the topology is; ephemeral, text for people. */
   command: (name: TopologyName) => `${OWN}/commands/${name}`,
   /** There from a submit's first write until somebody was told that the topology runs. JSON. */
   submit: (name: TopologyName) => `${OWN}/submits/${name}`,
+  /** Made and removed by a command that tries the store out; ephemeral, text for people. */
+  probe: (pid: number) => `${OWN}/probes/${pid}`,
   /** Left behind by a topology whose input ended. JSON. */
   completedTopologies: `${OWN}/completed`,
   completed: (name: TopologyName) => `${OWN}/completed/${name}`,

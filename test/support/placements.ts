@@ -5,7 +5,7 @@ import {
   streamManagerIdOf,
   taskId,
 } from '../../src/base/ids.ts';
-import type { PackingPlan } from '../../src/model/packing-plan.ts';
+import type { PackingPlan, Resource } from '../../src/model/packing-plan.ts';
 import type { InstanceAddress, StreamManagerAddress } from '../../src/model/physical-plan.ts';
 
 /*
@@ -16,13 +16,18 @@ import type { InstanceAddress, StreamManagerAddress } from '../../src/model/phys
 const RESOURCE = { cpuCores: 1, ramBytes: 1 << 30, diskBytes: 1 << 30 };
 const COMPONENT = componentName('word');
 
+function times(tasks: number): Resource {
+  const { cpuCores, ramBytes, diskBytes } = RESOURCE;
+  return { cpuCores: tasks * cpuCores, ramBytes: tasks * ramBytes, diskBytes: tasks * diskBytes };
+}
+
 export function aPackingPlan(tasksByContainer: readonly number[]): PackingPlan {
   let task = 0;
   return {
     id: 'plan',
     containers: tasksByContainer.map((tasks, index) => ({
       id: containerId(index + 1),
-      required: RESOURCE,
+      required: times(tasks),
       instances: Array.from({ length: tasks }, () => {
         task += 1;
         return {

@@ -80,6 +80,7 @@ export function aContext(
     registerMetric() {},
     every: () => ({ cancel() {} }),
     after: () => ({ cancel() {} }),
+    addHook() {},
     wake() {},
     ...change,
   });

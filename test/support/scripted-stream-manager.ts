@@ -74,10 +74,21 @@ export class ScriptedStreamManager {
   }
 
   beat(...endedTaskIds: number[]): Promise<ValueOf<typeof StreamManagerHeartbeat.response>> {
+    return this.beatWith({ endedTaskIds });
+  }
+
+  beatWith({
+    endedTaskIds = [],
+    lostTaskIds = [],
+  }: {
+    readonly endedTaskIds?: readonly number[];
+    readonly lostTaskIds?: readonly number[];
+  }): Promise<ValueOf<typeof StreamManagerHeartbeat.response>> {
     const request = StreamManagerHeartbeat.request.create({
       heartbeatTime: 0n,
       stats: {},
-      endedTaskIds,
+      endedTaskIds: [...endedTaskIds],
+      lostTasks: lostTaskIds.map((taskId) => ({ taskId, lostAt: 7n })),
     });
     return this.connection.request(StreamManagerHeartbeat, request, TIMEOUT);
   }

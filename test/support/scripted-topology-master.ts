@@ -39,6 +39,8 @@ export class ScriptedTopologyMaster {
   readonly registrations = new Map<StreamManagerId, Registration>();
   /** What each heartbeat said of ended tasks, in order. */
   readonly heartbeats: (readonly number[])[] = [];
+  /** What the newest heartbeat said of lost tasks. */
+  lostTasks: readonly number[] = [];
   plan: PhysicalPlan;
   /** What registrations are answered with. */
   status: StatusCode = StatusCode.OK;
@@ -105,7 +107,8 @@ export class ScriptedTopologyMaster {
       .onRequest(RegisterStreamManager, (request, connection) =>
         this.#register(request, connection),
       )
-      .onRequest(StreamManagerHeartbeat, ({ endedTaskIds }) => {
+      .onRequest(StreamManagerHeartbeat, ({ endedTaskIds, lostTasks }) => {
+        this.lostTasks = lostTasks.map(({ taskId }) => taskId);
         this.heartbeats.push([...endedTaskIds]);
         return StreamManagerHeartbeat.response.create({ status: { status: StatusCode.OK } });
       });

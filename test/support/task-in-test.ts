@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { AnyComponent } from '../../src/api/component-runtime.ts';
 import type { DeclaredCustomGrouping } from '../../src/api/custom-grouping.ts';
+import type { TaskHook } from '../../src/api/task-hook.ts';
 import { type Logger, silentLogger } from '../../src/base/logger.ts';
 import { componentName } from '../../src/base/ids.ts';
 import { GatewayPorts } from '../../src/instance/gateway/gateway-ports.ts';
@@ -108,6 +109,7 @@ export interface TaskInTestOptions {
   /** In place of `linePlan`; the component keeps its task. */
   readonly plan?: PhysicalPlan;
   readonly customGroupings?: readonly DeclaredCustomGrouping[];
+  readonly taskHooks?: readonly (() => TaskHook)[];
   readonly logger?: Logger;
 }
 
@@ -131,6 +133,7 @@ export class TaskInTest {
       roomWait = blockingRoomWait,
       plan = linePlan,
       customGroupings = [],
+      taskHooks = [],
       logger = silentLogger,
     }: TaskInTestOptions = {},
   ) {
@@ -146,6 +149,7 @@ export class TaskInTest {
         topology,
         factories: new Map([[componentName(name), () => component]]),
         customGroupings,
+        taskHooks,
       },
       ports: this.ports,
       roomWait: roomWait(this.ports),

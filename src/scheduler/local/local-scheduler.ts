@@ -112,12 +112,15 @@ export class LocalScheduler implements Scheduler {
       return 'ended';
     }
     if (liveScheduler(this.#options, folder) !== undefined) return 'alive';
-    if (record === undefined) return 'absent';
     const topology = await this.#readTopology(target);
-    if (await this.#hasCompleted(record)) {
+    // The record goes before the nodes: without it the topology may still be half taken down.
+    const topologyId = record?.topologyId ?? topology?.id;
+    if (topologyId === undefined) return 'absent';
+    if (await this.#hasCompleted({ topologyName: target.topologyName, topologyId })) {
       await this.#tearDown(folder, { target, record, topology, keepLogs: true });
       return 'ended';
     }
+    if (record === undefined) return 'absent';
     const plan = await this.#options.stateManager.read(paths.packingPlan(target.topologyName));
     if (topology?.id !== record.topologyId || plan === undefined) return 'absent';
     await this.#startScheduler(folder, record);
@@ -236,7 +239,10 @@ export class LocalScheduler implements Scheduler {
     return bytes === undefined ? undefined : decodeTopology(bytes);
   }
 
-  async #hasCompleted({ topologyName, topologyId }: LaunchRecord): Promise<boolean> {
+  async #hasCompleted({
+    topologyName,
+    topologyId,
+  }: Pick<LaunchRecord, 'topologyName' | 'topologyId'>): Promise<boolean> {
     const bytes = await this.#options.stateManager.read(paths.completed(topologyName));
     return bytes !== undefined && parseCompletion(bytes).topologyId === topologyId;
   }

@@ -25,6 +25,9 @@ export async function removeRunningNodes(
   for (const child of await stateManager.list(paths.containers(name))) {
     await stateManager.delete(paths.container(name, parseContainer(child)));
   }
+  for (const child of await stateManager.list(paths.restarts(name))) {
+    await stateManager.delete(paths.restart(name, parseContainer(child)));
+  }
   await stateManager.delete(paths.scheduler(name));
 }
 
@@ -34,10 +37,12 @@ export async function removeTopologyNodes(
   name: TopologyName,
   ids: readonly TopologyId[],
 ): Promise<void> {
+  await stateManager.delete(paths.drain(name));
+  // Nobody finds an epoch counter by the topology's name: it goes before what leads to its id.
+  for (const id of ids) await stateManager.delete(paths.epoch(id));
   await stateManager.delete(paths.token(name));
   await stateManager.delete(paths.executionState(name));
   await stateManager.delete(paths.topology(name));
-  for (const id of ids) await stateManager.delete(paths.epoch(id));
 }
 
 function parseContainer(name: string): ContainerId {

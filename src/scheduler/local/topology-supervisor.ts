@@ -18,6 +18,7 @@ import { decodePackingPlan } from '../../wire/packing-plan.ts';
 import { decodeTopology } from '../../wire/topology.ts';
 import type { Uploader } from '../../uploader/uploader.ts';
 import type { KillOptions } from '../scheduler.ts';
+import { DrainDeadline } from './drain-deadline.ts';
 import { ExecutorSupervisor } from './executor-supervisor.ts';
 import { readKillRequest } from './launch-record.ts';
 import type { SchedulerArguments } from './scheduler-arguments.ts';
@@ -47,7 +48,7 @@ export interface TopologySupervisorOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** The topology has completed or is to be killed: whoever runs this supervisor should end it. */
+  /** The topology has completed, had its time to drain, or is to be killed: whoever runs this supervisor should end it. */
   readonly onEnding: () => void;
 }
 
@@ -57,6 +58,9 @@ const NO_ENDPOINT = 'scheduler_as_lib_no_endpoint';
 /** How long the state manager may be away before the scheduler gives up its start. */
 const STATE_LIMIT_MS = 120_000;
 
+/** Less than schedulerLimitMs leaves for removing nodes and files. */
+const TEARDOWN_RETRY_MS = 10_000;
+
 export class TopologySupervisor {
   readonly #options: TopologySupervisorOptions;
   readonly #folder: WorkingFolder;
@@ -64,6 +68,7 @@ export class TopologySupervisor {
   #executors: ExecutorSupervisor | undefined;
   #reports: ReportPublisher | undefined;
   #watch: Watch | undefined;
+  #drain: DrainDeadline | undefined;
   /** Only the owner of the scheduler node may touch anything (L1). */
   #isOwner = false;
   #isStopping = false;
@@ -93,15 +98,21 @@ export class TopologySupervisor {
     this.#watch = this.#options.stateManager.watch(paths.completed(topologyName), (bytes) =>
       this.#onCompletion(bytes),
     );
+    this.#drain = new DrainDeadline({
+      ...this.#options,
+      ...this.#options.arguments,
+      onPassed: this.#options.onEnding,
+    });
     if ((await readKillRequest(this.#options.files, this.#folder)) !== undefined)
       return this.#options.onEnding();
     await this.#startExecutors();
   }
 
-  /** Ends the executors; takes the topology down when it was killed or has completed (L2). */
+  /** Ends the executors; takes the topology down when it was killed, drained or has completed (L2). */
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#watch?.close();
+    this.#drain?.close();
     if (!this.#isOwner) return;
     await this.#executors?.stop();
     await this.#reports?.close();
@@ -169,21 +180,26 @@ export class TopologySupervisor {
 
   async #ending(): Promise<KillOptions | undefined> {
     const killRequest = await readKillRequest(this.#options.files, this.#folder);
-    return killRequest ?? (this.#isCompleted ? { keepLogs: true } : undefined);
+    const isOver = this.#isCompleted || this.#drain?.isPassed === true;
+    return killRequest ?? (isOver ? { keepLogs: true } : undefined);
   }
 
+  /** Tries again where the state manager is away: nobody else would, once its folder is gone. */
   async #tearDown({ keepLogs = false }: KillOptions): Promise<void> {
     const { arguments: args } = this.#options;
-    await teardown({
-      ...this.#options,
-      folder: this.#folder,
-      dataRoot: args.dataRoot,
-      topologyName: args.topologyName,
-      topologyIds: [args.topologyId],
-      archive: args.archive,
-      keepLogs,
-      graceMs: this.#settings.get('heron.shutdown.grace.ms'),
-    });
+    const attempt = (): Promise<void> =>
+      teardown({
+        ...this.#options,
+        folder: this.#folder,
+        dataRoot: args.dataRoot,
+        topologyName: args.topologyName,
+        topologyIds: [args.topologyId],
+        archive: args.archive,
+        keepLogs,
+        graceMs: this.#settings.get('heron.shutdown.grace.ms'),
+      });
+    const what = 'take the topology down';
+    await retry(attempt, { ...this.#options, what, limitMs: TEARDOWN_RETRY_MS });
   }
 
   async #readNode(path: string): Promise<Uint8Array> {

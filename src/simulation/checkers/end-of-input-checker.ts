@@ -16,6 +16,9 @@ const REPORTED_WITHIN_MS = 500;
  * E2. `finish` begins at most once in a life, and nothing is executed in that life afterwards.
  * E3. The record says `completed-with-losses` exactly when a process that carries data ended while
  *     there was data, and names it, or the stream manager of its container where all of that ended.
+ *     Nothing excuses a record that leaves out whom the others must have missed: an instance whose
+ *     task had not ended, by a stream manager that never did. It may name an instance, too, whose
+ *     connection with its stream manager a fault can have broken.
  * E4. Without a cause nobody comes to an end twice.
  */
 export class EndOfInputChecker implements Checker {
@@ -83,24 +86,21 @@ function checkRecord(run: FinishedRun, problems: Problems): void {
   const data = new Set(places.dataProcesses);
   const { firstMs, lastMs } = timeOfData(run);
   const ended = run.ends.filter(({ process, atMs }) => data.has(process) && atMs <= lastMs);
-  const duringData = ended.filter(
-    ({ atMs }) => atMs >= firstMs && atMs <= lastMs - REPORTED_WITHIN_MS,
-  );
+  const duringData = ended.filter(({ atMs }) => atMs >= firstMs);
   const { result, incidents } = completion;
   if ((result === 'completed') !== (incidents.length === 0)) {
     problems.add(`the record says ${result} and names ${incidents.length} processes`);
   }
+  const endedNames = new Set(ended.map(({ process }) => process));
   for (const { process, atMs } of duringData) {
     if (names(incidents, process, places)) continue;
-    // Reports are nodes of the state tree, which executors write when they can.
-    const executor = executorOf(process, places);
-    const wait = { processes: [executor], fromMs: atMs, toMs: lastMs };
-    if (run.explanation.explainsDelay(wait)) continue;
+    const wasWatched = !endedNames.has(places.streamManagerOf(process) ?? process);
+    const isExcused = !(wasWatched && isMissed(process, atMs, run));
+    if (isExcused && isReportLate(process, atMs, run)) continue;
     problems.add(`the record (${result}) does not name ${process}, which ended at ${atMs} ms`);
   }
-  const endedNames = new Set(ended.map(({ process }) => process));
   for (const { process } of incidents) {
-    if (!endedNames.has(process)) {
+    if (!endedNames.has(process) && !mayBeCutOff(process, firstMs, run)) {
       problems.add(`the record names ${process}, which never ended`);
     }
   }
@@ -113,6 +113,29 @@ function timeOfData({ workload: { ledger }, takenDownFromMs, endedAtMs }: Finish
 } {
   const firstMs = ledger.emitted(0)?.atMs ?? Number.POSITIVE_INFINITY;
   return { firstMs, lastMs: takenDownFromMs ?? endedAtMs };
+}
+
+/** True for an instance with a task at work: it was connected, and its end had not come. */
+function isMissed(process: string, atMs: number, { workload, packing }: FinishedRun): boolean {
+  const task = new Places(packing).taskOf(process);
+  if (task === undefined) return false;
+  const lives = workload.ledger.livesOf(task).filter(({ openedAtMs }) => openedAtMs < atMs);
+  const hasEnded = lives.some(({ endedAtMs = Infinity }) => endedAtMs <= atMs);
+  return lives.length > 0 && !hasEnded;
+}
+
+/** Reports are nodes of the state tree, which executors write when they can. */
+function isReportLate(process: string, atMs: number, run: FinishedRun): boolean {
+  const { lastMs } = timeOfData(run);
+  if (atMs > lastMs - REPORTED_WITHIN_MS) return true;
+  const executor = executorOf(process, new Places(run.packing));
+  return run.explanation.explainsDelay({ processes: [executor], fromMs: atMs, toMs: lastMs });
+}
+
+function mayBeCutOff(process: string, firstMs: number, run: FinishedRun): boolean {
+  const task = new Places(run.packing).taskOf(process);
+  if (task === undefined) return false;
+  return run.explanation.explainsLoss({ from: task, to: task, emittedAtMs: firstMs });
 }
 
 function executorOf(process: string, places: Places): string {

@@ -35,6 +35,12 @@ export class Places {
     return assertDefined(this.#places.get(task), 'user code runs in tasks of the plan');
   }
 
+  /** The task of an instance; undefined for other processes. */
+  taskOf(process: string): TaskId | undefined {
+    for (const [task, { instance }] of this.#places) if (instance === process) return task;
+    return undefined;
+  }
+
   /** The processes that a tuple passes on its way. */
   wayOf(from: TaskId, to: TaskId): readonly string[] {
     const [source, target] = [this.of(from), this.of(to)];

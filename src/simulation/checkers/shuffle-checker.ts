@@ -7,6 +7,7 @@ import { Problems } from './problems.ts';
 
 /** How many tuples of one stream manager each task of a reader got. */
 interface Shares {
+  readonly from: string;
   readonly reader: Reader;
   readonly counts: Map<TaskId, number>;
 }
@@ -22,7 +23,7 @@ export class ShuffleChecker implements Checker {
   finish(run: FinishedRun): readonly string[] {
     if (!isUndisturbed(run)) return [];
     const problems = new Problems();
-    for (const [from, { reader, counts }] of sharesOf(run)) {
+    for (const { from, reader, counts } of sharesOf(run)) {
       const shares = reader.tasks.map((task) => counts.get(task) ?? 0);
       if (Math.max(...shares) - Math.min(...shares) <= 1) continue;
       const tasks = reader.tasks.map((task, index) => `${shares[index]} to task ${task}`);
@@ -38,7 +39,7 @@ function isUndisturbed({ explanation, outcome, ends, takenDownFromMs, commands }
   return outcome === 'completed' && !explanation.hasFaults && commands.length === 0 && !hasEnds;
 }
 
-function sharesOf({ workload, packing }: FinishedRun): ReadonlyMap<string, Shares> {
+function sharesOf({ workload, packing }: FinishedRun): Iterable<Shares> {
   const { ledger } = workload;
   const routing = new ExpectedRouting(workload.plan, packing);
   const places = new Places(packing);
@@ -51,10 +52,10 @@ function sharesOf({ workload, packing }: FinishedRun): ReadonlyMap<string, Share
       .readersOf(component, stream)
       .find(({ bolt }) => bolt === routing.componentOf(task));
     if (reader === undefined || reader.grouping.kind !== 'shuffle') continue;
-    const key = `${component} ${stream} by ${places.of(tuple.task).streamManager}`;
-    const shares = all.get(`${key} ${reader.bolt}`) ?? { reader, counts: new Map() };
+    const from = `${component} ${stream} by ${places.of(tuple.task).streamManager}`;
+    const shares = all.get(`${from} ${reader.bolt}`) ?? { from, reader, counts: new Map() };
     shares.counts.set(task, (shares.counts.get(task) ?? 0) + 1);
-    all.set(`${key} ${reader.bolt}`, shares);
+    all.set(`${from} ${reader.bolt}`, shares);
   }
-  return all;
+  return all.values();
 }

@@ -4,7 +4,7 @@ import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import { STATE_ROOT } from '../cluster/command-process.ts';
 import type { FaultCommand, FaultPorts, Undo } from './fault-injector.ts';
 import type { NamedEnds } from './injected-fault.ts';
-import { duplicateName, placeOf } from './targets.ts';
+import { duplicateName, isDuplicate, placeOf } from './targets.ts';
 
 /** The faults that a simulated cluster can be made to have; commands go to whoever gives them. */
 export function clusterFaults(
@@ -52,7 +52,8 @@ const PORT_FLAG = /^--(?:server|controller|stats)-port=/;
 /** As on another machine that was given the same work: its ports are its own. */
 function startDuplicateMaster(cluster: SimulatedCluster): void {
   const master = cluster.processes().find(({ name }) => placeOf(name)?.role === 'topology-master');
-  if (master === undefined) return;
+  // One more is enough: a third would be just like the second.
+  if (master === undefined || cluster.processes().some(({ name }) => isDuplicate(name))) return;
   const { command } = master;
   cluster.machine.start({
     ...command,

@@ -22,7 +22,9 @@ import { isDuplicate, placeOf } from './targets.ts';
   E4. Whatever only delays (a pause, a slow link or disk) and whatever hits only what data does not
       depend on (a full disk, a store that is away, a clock that steps) excuses delays, and no end,
       but for these: a process whose pid file finds no room on a full disk is killed at its birth,
-      and one that cannot write its own node of the state tree there gives up its start.
+      and one that cannot write its own node of the state tree there gives up its start; whoever is
+      asked to end and cannot remove its nodes says so by its exit code; and a paused process that
+      is asked to end does not hear it, and is killed.
   E5. A restart that was asked for ends the processes of its containers, and a kill ends all of
       them: in an orderly way, or by SIGKILL when they take too long.
 */
@@ -49,6 +51,8 @@ const EVERYWHERE: ReadonlySet<FaultKind> = new Set<FaultKind>([
  * (10 s).
  */
 const RECOVERY_MS = 30_000;
+
+const SCHEDULER = 'scheduler';
 
 /** A process notices late that a connection has broken when the network delivers late. */
 const NOTICED_WITHIN_MS = 10_000;
@@ -105,7 +109,7 @@ export class InjectedFaultsExplanation implements FaultExplanation {
     return this.#injected.some(
       (injected) =>
         injected.atMs <= toMs &&
-        injected.endsAtMs + RECOVERY_MS >= fromMs &&
+        recoveredAt(injected, processes) >= fromMs &&
         (EVERYWHERE.has(injected.fault.kind) ||
           processes.some((process) => isTouched(injected, process))),
     );
@@ -144,20 +148,16 @@ function placesOf(packing: PackingPlan): ReadonlyMap<TaskId, TaskPlace> {
   return places;
 }
 
-function explainsEnd(
-  { fault, processes, atMs, endsAtMs }: InjectedFault,
-  end: ProcessEnd,
-): boolean {
+function explainsEnd(injected: InjectedFault, end: ProcessEnd): boolean {
+  const { fault, processes, atMs, endsAtMs } = injected;
   const { process } = end;
   if (end.atMs < atMs) return false;
   if (fault.kind === 'crash' || fault.kind === 'restart-storm') {
     if (processes.includes(process) && end.signal === 'SIGKILL') return end.atMs <= endsAtMs;
     return follows(processes, process) && end.atMs <= endsAtMs + FOLLOWS_WITHIN_MS;
   }
-  if (fault.kind === 'full-disk') {
-    if (end.atMs > endsAtMs + NOTICED_WITHIN_MS) return false;
-    return end.signal === 'SIGKILL' || (end.code === EXIT.unavailable && hasOwnNode(process));
-  }
+  if (fault.kind === 'pause') return isKilledPaused(injected, end);
+  if (fault.kind === 'full-disk' || fault.kind === 'store-outage') return isRefused(injected, end);
   if (fault.kind === 'duplicate-master') {
     if (placeOf(process)?.role !== 'topology-master') return false;
     return end.code === EXIT.refused || (end.signal === 'SIGKILL' && isDuplicate(process));
@@ -165,6 +165,21 @@ function explainsEnd(
   if (fault.kind !== 'command') return false;
   if (fault.command === 'kill') return end.code === EXIT.ok || end.signal === 'SIGKILL';
   return fault.command === 'restart' && follows(processes, process);
+}
+
+function isKilledPaused({ processes, endsAtMs }: InjectedFault, end: ProcessEnd): boolean {
+  return processes.includes(end.process) && end.signal === 'SIGKILL' && end.atMs <= endsAtMs;
+}
+
+/** What the disk says when it refuses, and the state manager for it. */
+const REFUSED = /\b(?:EIO|ENOSPC)\b|the disk is full|\bstate node\b/;
+
+function isRefused({ fault, endsAtMs }: InjectedFault, end: ProcessEnd): boolean {
+  const { process, code, signal, reason } = end;
+  if (end.atMs > endsAtMs + NOTICED_WITHIN_MS) return false;
+  if (code === EXIT.failure && REFUSED.test(reason)) return true;
+  if (fault.kind === 'store-outage') return false;
+  return signal === 'SIGKILL' || (code === EXIT.unavailable && hasOwnNode(process));
 }
 
 function hasOwnNode(process: string): boolean {
@@ -180,6 +195,12 @@ function follows(hit: readonly string[], process: string): boolean {
     const place = placeOf(name);
     return place?.role === 'executor' && place.container === container;
   });
+}
+
+/** Nobody starts a scheduler again but the next command of a person. */
+function recoveredAt({ processes, endsAtMs }: InjectedFault, waiting: readonly string[]): number {
+  const isForScheduler = [processes, waiting].every((names) => names.includes(SCHEDULER));
+  return isForScheduler ? Number.POSITIVE_INFINITY : endsAtMs + RECOVERY_MS;
 }
 
 function isTouched({ processes, ends, fault }: InjectedFault, process: string): boolean {

@@ -1,11 +1,15 @@
 import type { InstanceEnvironment } from '../../instance/instance-environment.ts';
+import type { ProcessEnvironment } from '../../process-start/process-environment.ts';
 import type { ProcessTable } from '../../supervision/process-table.ts';
 import type { SimulatedThread } from '../kernel/simulated-thread.ts';
 import type { SimulatedProcess } from './simulated-process.ts';
 
+/** The world of a main thread, whichever entry file it runs. */
+export type MainEnvironment = ProcessEnvironment & InstanceEnvironment;
+
 /** The ports that each thread of a process has for itself. */
 export type ThreadPorts = Pick<
-  InstanceEnvironment,
+  MainEnvironment,
   'clock' | 'random' | 'network' | 'files' | 'openLog' | 'resourceUse' | 'doorbells'
 >;
 

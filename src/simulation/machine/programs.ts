@@ -1,12 +1,12 @@
 import { entryFile } from '../../base/entry.ts';
 import type { ProcessContext, ProcessOptions } from '../../base/process-main.ts';
 import { executorMain } from '../../executor/executor-main.ts';
-import type { InstanceEnvironment } from '../../instance/instance-environment.ts';
 import { instanceMain, instanceOptions } from '../../instance/instance-main.ts';
 import { metricsManagerMain } from '../../metrics-manager/metrics-manager-main.ts';
 import { schedulerMain } from '../../scheduler/local/scheduler-main.ts';
 import { streamManagerMain } from '../../stream-manager/stream-manager-main.ts';
 import { topologyMasterMain } from '../../topology-master/topology-master-main.ts';
+import type { MainEnvironment } from './interposer.ts';
 import { simulatedContainerSetup } from './simulated-container.ts';
 
 /*
@@ -17,7 +17,7 @@ import { simulatedContainerSetup } from './simulated-container.ts';
 export interface Program {
   readonly options: ProcessOptions;
   /** Resolves with the object that the process consists of. */
-  readonly main: (context: ProcessContext, environment: InstanceEnvironment) => Promise<object>;
+  readonly main: (context: ProcessContext, environment: MainEnvironment) => Promise<object>;
 }
 
 const PROGRAMS: ReadonlyMap<string, Program> = new Map(

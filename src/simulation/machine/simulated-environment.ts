@@ -1,8 +1,7 @@
 import type { GatewayEnvironment } from '../../instance/gateway/gateway-environment.ts';
-import type { InstanceEnvironment } from '../../instance/instance-environment.ts';
 import { simulatedListenHttp } from '../kernel/simulated-http.ts';
 import type { SimulatedThread } from '../kernel/simulated-thread.ts';
-import type { ThreadPorts } from './interposer.ts';
+import type { MainEnvironment, ThreadPorts } from './interposer.ts';
 import { startSimulatedGateway } from './simulated-gateway.ts';
 import { openSimulatedLog } from './simulated-log.ts';
 import type { HostMachine } from './host-machine.ts';
@@ -21,7 +20,7 @@ export function environmentOf(
   machine: HostMachine,
   process: SimulatedProcess,
   { args, sayReady }: { readonly args: readonly string[]; readonly sayReady: () => void },
-): InstanceEnvironment {
+): MainEnvironment {
   const { command, mainThread, pid } = process;
   const world = threadPortsOf(machine, process, mainThread);
   const processes = processTableOf(machine, process, world.files);

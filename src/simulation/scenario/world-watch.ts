@@ -2,7 +2,7 @@ import type { Timer } from '../../base/clock.ts';
 import type { SimulationEvent } from '../checkers/checker.ts';
 import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import type { BrokenLink } from '../faults/explanation.ts';
-import type { ConnectionFacts, TrafficEvent } from '../kernel/simulated-network.ts';
+import type { TrafficEvent } from '../kernel/simulated-network.ts';
 
 /*
   Tells checkers what happens in a simulated cluster: bytes as they are read, connections that are
@@ -24,7 +24,8 @@ export class WorldWatch {
   readonly brokenLinks: BrokenLink[] = [];
   readonly #options: WorldWatchOptions;
   readonly #untap: () => void;
-  readonly #known = new Map<number, ConnectionFacts>();
+  /** The names at both ends of each connection that was open at the last look or has been used. */
+  readonly #known = new Map<number, readonly [string, string]>();
   #timer: Timer;
 
   constructor(options: WorldWatchOptions) {
@@ -54,21 +55,23 @@ export class WorldWatch {
   #lookNow(): void {
     const { cluster, tell, look } = this.#options;
     const open = new Set<number>();
-    for (const connection of cluster.machine.network.connections()) {
-      open.add(connection.number);
-      this.#known.set(connection.number, connection);
+    for (const { number, from, to } of cluster.machine.network.connections()) {
+      open.add(number);
+      this.#known.set(number, [from.process, to.process]);
     }
     const atMs = cluster.kernel.nowMs;
-    for (const [number, { from, to }] of this.#known) {
+    for (const [number, between] of this.#known) {
       if (open.has(number)) continue;
       this.#known.delete(number);
-      this.brokenLinks.push({ between: [from.process, to.process], atMs });
+      this.brokenLinks.push({ between, atMs });
       tell({ kind: 'connection-end', atMs, connection: number });
     }
     look();
   }
 
   #tellBytes({ connection, from, to, bytes, atMs }: TrafficEvent): void {
+    // It may be gone again before the next look.
+    if (!this.#known.has(connection)) this.#known.set(connection, [from.process, to.process]);
     this.#options.tell({
       kind: 'bytes',
       atMs,

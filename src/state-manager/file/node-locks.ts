@@ -117,7 +117,8 @@ export class NodeLocks {
       if (this.#takeUp(name)) await this.#removeOwn(name).catch(() => {});
     }
     if (this.#recordFile === undefined) return;
-    await removeIfThere(this.#files, await this.#recordFile);
+    // A sweep removes what a dead process could not.
+    await removeIfThere(this.#files, await this.#recordFile).catch(() => {});
   }
 
   async #tryCreate(name: string): Promise<boolean> {

@@ -213,6 +213,15 @@ describe('locks between state managers', () => {
     await other.release();
   });
 
+  it('let a close pass when its own files cannot be removed', async (t) => {
+    const folder = await lockFolder(t);
+    const unlink = (): Promise<void> => Promise.reject(ioError());
+    const locks = await folder.holder(systemClock, { ...systemFiles, unlink });
+    await (await locks.acquire(NAME)).release();
+    await locks.close();
+    assert.deepEqual(await folder.names(), [NAME]);
+  });
+
   it('that cannot be removed are tried once more by a close', async (t) => {
     const folder = await lockFolder(t);
     const disk = new DiskThatKeeps(folder.layout.lockFile(NAME));

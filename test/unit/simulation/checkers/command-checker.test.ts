@@ -63,7 +63,7 @@ test('the spouts of a paused topology are silent until it is activated', () => {
     aCommand(),
     aCommand({ command: 'activate', givenAtMs: 9000, returnedAtMs: 9100, reachedAtMs: 9050 }),
   ];
-  for (const atMs of [900, 2000, 9500]) {
+  for (const atMs of [900, 1800, 9500]) {
     run.nowMs = atMs; // Before, in the time to settle, and after.
     run.emit();
   }

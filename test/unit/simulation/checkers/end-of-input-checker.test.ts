@@ -5,7 +5,7 @@ import type { CompletionResult } from '../../../../src/model/completion.ts';
 import type { FinishedRun } from '../../../../src/simulation/checkers/checker.ts';
 import { EndOfInputChecker } from '../../../../src/simulation/checkers/end-of-input-checker.ts';
 import { Places } from '../../../../src/simulation/checkers/places.ts';
-import { aFinishedRun, anEnd, packingOf } from './finished-run.ts';
+import { aFinishedRun, anEnd, ANY_FAULT, packingOf } from './finished-run.ts';
 import { HandWritten } from './hand-written.ts';
 
 function problemsOf(
@@ -89,6 +89,34 @@ test('the record names processes that ended with data, and no others', () => {
   );
   assert.deepEqual(problemsOf(run, record('completed-with-losses')), [
     'the record says completed-with-losses and names 0 processes',
+  ]);
+});
+
+test('no late report excuses a record without an instance that its stream manager missed', () => {
+  const run = new HandWritten();
+  run.execute(run.emit(), run.sink);
+  const { instance, streamManager } = new Places(packingOf(run.workload)).of(run.sink);
+  const atMs = run.nowMs + 1;
+  run.nowMs = 89_900;
+  run.restart(run.sink);
+  run.end();
+  const change = { ends: [anEnd(instance, atMs)], explanation: ANY_FAULT };
+  assert.deepEqual(problemsOf(run, change), [
+    `the record (completed) does not name ${instance}, which ended at ${atMs} ms`,
+  ]);
+  const both = { ...change, ends: [anEnd(instance, atMs), anEnd(streamManager, 4)] };
+  assert.deepEqual(problemsOf(run, both), []);
+});
+
+test('the record may name an instance whose connection a fault has broken', () => {
+  const run = perfect();
+  const { instance, streamManager } = new Places(packingOf(run.workload)).of(run.sink);
+  const cut = record('completed-with-losses', instance);
+  assert.deepEqual(problemsOf(run, { ...cut, explanation: ANY_FAULT }), []);
+  assert.deepEqual(problemsOf(run, cut), [`the record names ${instance}, which never ended`]);
+  const more = record('completed-with-losses', streamManager);
+  assert.deepEqual(problemsOf(run, { ...more, explanation: ANY_FAULT }), [
+    `the record names ${streamManager}, which never ended`,
   ]);
 });
 

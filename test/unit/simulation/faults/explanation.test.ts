@@ -102,7 +102,34 @@ const ENDS: readonly [what: string, InjectedFault, ProcessEnd, boolean][] = [
       { atMs: 1, kind: 'pause', process: 'instance#0', forMs: 99 },
       { processes: ['stmgr-1'] },
     ),
+    anEnd('stmgr-1', { code: 1, signal: null }),
+    false,
+  ],
+  [
+    'a process that is killed while it is paused (E4)',
+    struck(
+      { atMs: 1, kind: 'pause', process: 'instance#0', forMs: 99 },
+      { processes: ['stmgr-1'] },
+    ),
     anEnd('stmgr-1'),
+    true,
+  ],
+  [
+    'a process that is killed after its pause',
+    struck({ atMs: 1, kind: 'pause', process: 'instance#0', forMs: 5 }, { processes: ['stmgr-1'] }),
+    anEnd('stmgr-1'),
+    false,
+  ],
+  [
+    'a process that cannot remove its nodes (E4)',
+    struck({ atMs: 1, kind: 'store-outage', how: 'failing', forMs: 99 }),
+    anEnd('executor-1', { code: 1, signal: null, reason: 'a step failed: EIO: i/o error' }),
+    true,
+  ],
+  [
+    'a process that fails for another reason',
+    struck({ atMs: 1, kind: 'store-outage', how: 'failing', forMs: 99 }),
+    anEnd('executor-1', { code: 1, signal: null, reason: 'something is undefined' }),
     false,
   ],
   [
@@ -234,6 +261,15 @@ test('a slow link excuses a delay and no loss (E4)', () => {
 test('a fault of the whole machine excuses a delay of anybody', () => {
   const explanation = explained(struck({ atMs: 1, kind: 'slow-disk', extraMs: 1, forMs: 5 }));
   assert.equal(explanation.explainsDelay({ processes: ['stmgr-9'], fromMs: 2, toMs: 3 }), true);
+});
+
+test('a scheduler that was killed excuses the delays of whoever needs it, however long', () => {
+  const explanation = explained(
+    struck({ atMs: 10, kind: 'crash', processes: ['scheduler#0'] }, { processes: ['scheduler'] }),
+  );
+  const wait = { processes: ['scheduler', 'stmgr-1'], fromMs: 90_000, toMs: 99_000 };
+  assert.equal(explanation.explainsDelay(wait), true);
+  assert.equal(explanation.explainsDelay({ ...wait, processes: ['stmgr-1'] }), false);
 });
 
 test('an executor that was killed excuses delays of its container', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { ProcessContext } from '../../../../src/base/process-main.ts';
-import type { InstanceEnvironment } from '../../../../src/instance/instance-environment.ts';
 import { Kernel } from '../../../../src/simulation/kernel/kernel.ts';
+import type { MainEnvironment } from '../../../../src/simulation/machine/interposer.ts';
 import { SimulatedMachine } from '../../../../src/simulation/machine/simulated-machine.ts';
 import type { SimulatedProcess } from '../../../../src/simulation/machine/simulated-process.ts';
 import { processTableOf } from '../../../../src/simulation/machine/simulated-process-table.ts';
@@ -10,7 +10,7 @@ import { readPidFile } from '../../../../src/supervision/pid-file.ts';
 import type { ProcessHandle } from '../../../../src/supervision/process-handle.ts';
 import type { Command, ProcessTable } from '../../../../src/supervision/process-table.ts';
 
-type Main = (context: ProcessContext, environment: InstanceEnvironment) => Promise<object>;
+type Main = (context: ProcessContext, environment: MainEnvironment) => Promise<object>;
 
 /** Long enough for everything that a test starts. */
 const LONG_MS = 10_000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isSettingKey, Settings } from '../../../../src/model/settings.ts';
-import { scenarioOf, spanMsOf } from '../../../../src/simulation/scenario/scenario.ts';
+import { horizonOf, scenarioOf, spanMsOf } from '../../../../src/simulation/scenario/scenario.ts';
 import { aSpout, aWorkload } from '../../../support/workload-descriptions.ts';
 
 const scenarios = Array.from({ length: 300 }, (_, seed) => scenarioOf({ seed }));
@@ -33,6 +33,13 @@ test('all settings are valid', () => {
       assert.doesNotThrow(() => new Settings(config).get(key));
     }
   }
+});
+
+test('a pause is long enough to be seen, and the plan may end later', () => {
+  const pause = { atMs: 100, kind: 'command', command: 'deactivate' } as const;
+  assert.equal(horizonOf({ faults: [pause] }), 5_100);
+  assert.equal(horizonOf({ faults: [pause, { atMs: 9_000, kind: 'clock-step', byMs: 1 }] }), 9_000);
+  assert.equal(horizonOf({ faults: [] }), 0);
 });
 
 test('the span of a workload is that of its slowest spout', () => {

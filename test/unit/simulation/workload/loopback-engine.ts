@@ -99,6 +99,7 @@ export class LoopbackEngine {
       registerMetric() {},
       every: () => ({ cancel() {} }),
       after: () => ({ cancel() {} }),
+      addHook() {},
       wake() {},
     });
     this.#contexts.set(task, context);

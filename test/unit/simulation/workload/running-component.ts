@@ -42,6 +42,7 @@ export class RunningComponent {
       registerMetric() {},
       every: () => ({ cancel() {} }),
       after: () => ({ cancel() {} }),
+      addHook() {},
       wake: () => void (this.wakes += 1),
     });
     workload.ledger.useClock(() => this.clock.now());
