@@ -1,5 +1,6 @@
 import type { Files } from '../../../src/base/files.ts';
 import { PlanIntake, type PlanInForce } from '../../../src/stream-manager/plan-intake.ts';
+import { TopologyState } from '../../../src/wire/generated/topology_pb.js';
 import {
   NewInstanceAssignment,
   NewPhysicalPlan,
@@ -7,9 +8,17 @@ import {
   StoredPhysicalPlan,
   StreamManagerHeartbeat,
 } from '../../../src/wire/messages.ts';
-import { type PhysicalPlanMessage, physicalPlanFromMessage } from '../../../src/wire/physical-plan.ts';
+import {
+  type PhysicalPlanMessage,
+  physicalPlanFromMessage,
+} from '../../../src/wire/physical-plan.ts';
 import { type Defect, lying, replaced } from './defect.ts';
-import { type LoosePacket, tampered, type TamperedConnection, type Tampering } from './tampered-network.ts';
+import {
+  type LoosePacket,
+  tampered,
+  type TamperedConnection,
+  type Tampering,
+} from './tampered-network.ts';
 
 /* What can go wrong with plans, heartbeats and commands. */
 
@@ -26,7 +35,7 @@ export const CONTROL_DEFECTS: readonly Defect[] = [
   {
     name: 'a plan change is ignored by one peer',
     foundBy: 'control is not stuck behind data',
-    seeds: [],
+    seeds: [13, 24],
     interposer: () =>
       tampered(FIRST_STREAM_MANAGER, () => ({
         onReceive: fromSecondOn(NewPhysicalPlan.typeName, () => []),
@@ -35,14 +44,14 @@ export const CONTROL_DEFECTS: readonly Defect[] = [
   {
     name: 'a stale plan is accepted',
     foundBy: 'plans only become newer',
-    seeds: [],
+    seeds: [13, 17],
     interposer: () => tampered(STREAM_MANAGERS, replayedPlans),
     replace: withoutEpochCheck,
   },
   {
     name: 'a master that was started again moves healthy instances',
     foundBy: 'plans only become newer',
-    seeds: [],
+    seeds: [1, 4],
     interposer: () => ({
       portsOf: (ports, { name }) =>
         MASTER.test(name) ? { ...ports, files: withMovedInstances(ports.files) } : ports,
@@ -51,7 +60,7 @@ export const CONTROL_DEFECTS: readonly Defect[] = [
   {
     name: 'a paused topology goes on emitting',
     foundBy: 'commands reach their outcome',
-    seeds: [],
+    seeds: [42],
     interposer: () =>
       tampered(STREAM_MANAGERS, () => ({
         onSend: (packet) =>
@@ -61,7 +70,7 @@ export const CONTROL_DEFECTS: readonly Defect[] = [
   {
     name: 'a heartbeat waits',
     foundBy: 'control is not stuck behind data',
-    seeds: [],
+    seeds: [8, 9],
     interposer: () =>
       tampered(STREAM_MANAGERS, () => ({
         onSend: (packet, connection) => {
@@ -74,7 +83,7 @@ export const CONTROL_DEFECTS: readonly Defect[] = [
   {
     name: 'a plan waits for its instances',
     foundBy: 'control is not stuck behind data',
-    seeds: [],
+    seeds: [13, 20],
     interposer: () =>
       tampered(STREAM_MANAGERS, () => ({
         onSend: fromSecondOn(NewInstanceAssignment.typeName, (packet, connection) => {
@@ -86,7 +95,7 @@ export const CONTROL_DEFECTS: readonly Defect[] = [
   {
     name: 'tasks are said to have ended that have not',
     foundBy: 'end of input',
-    seeds: [],
+    seeds: [1, 2],
     interposer: () => tampered(STREAM_MANAGERS, earlyEnds),
   },
 ];
@@ -111,10 +120,12 @@ function replayedPlans(): Tampering {
     onReceive(packet, connection) {
       const plan = planIn(packet);
       if (plan === undefined) return 'as it is';
-      const stale = before;
+      const replacedPlan = before;
       before = plan;
-      if (stale === undefined || packet.typeName !== NewPhysicalPlan.typeName) return 'as it is';
-      const message = { ...NewPhysicalPlan.decode(packet.payload), newPplan: stale };
+      if (replacedPlan === undefined || packet.typeName !== NewPhysicalPlan.typeName) {
+        return 'as it is';
+      }
+      const message = { ...NewPhysicalPlan.decode(packet.payload), newPplan: replacedPlan };
       const again = { ...packet, payload: NewPhysicalPlan.encode(message) };
       connection.after(REPLAY_MS, () => connection.receive(again));
       return 'as it is';
@@ -132,9 +143,9 @@ function planIn({ typeName, payload }: LoosePacket): PhysicalPlanMessage | undef
 function withoutEpochCheck(): () => void {
   const forced = new WeakMap<PlanIntake, PlanInForce>();
   const restore = [
-    replaced(PlanIntake.prototype, 'current', ({ get }) => ({
+    replaced(PlanIntake.prototype, 'current', (original) => ({
       get(this: PlanIntake) {
-        return forced.get(this) ?? get?.call(this);
+        return forced.get(this) ?? original.get?.call(this);
       },
     })),
     replaced(PlanIntake.prototype, 'take', ({ value: take }) => ({
@@ -182,7 +193,7 @@ function withMovedInstances(files: Files): Files {
 
 function asRunning(packet: LoosePacket): LoosePacket {
   const message = NewInstanceAssignment.decode(packet.payload);
-  if (message.pplan?.topology !== undefined) message.pplan.topology.state = 1;
+  if (message.pplan?.topology !== undefined) message.pplan.topology.state = TopologyState.RUNNING;
   return { ...packet, payload: NewInstanceAssignment.encode(message) };
 }
 

@@ -6,7 +6,13 @@ import { ShuffleGrouping } from '../../../src/routing/shuffle-grouping.ts';
 import type { RoutableTuple } from '../../../src/routing/consumer-grouping.ts';
 import { SendWindow } from '../../../src/stream-manager/credits.ts';
 import type { StreamHeader } from '../../../src/wire/stream-header.ts';
-import { carriesGrant, carriesMarker, carriesTuples, tupleSetOf, withTupleSet } from './data-packets.ts';
+import {
+  carriesGrant,
+  carriesMarker,
+  carriesTuples,
+  tupleSetOf,
+  withTupleSet,
+} from './data-packets.ts';
 import { type Defect, replaced, RUN_ENDS } from './defect.ts';
 import { type LoosePacket, tampered, type Tampering } from './tampered-network.ts';
 
@@ -36,7 +42,7 @@ export const DATA_DEFECTS: readonly Defect[] = [
   {
     name: 'an end marker overtakes the data',
     foundBy: 'nothing lost without a cause',
-    seeds: [],
+    seeds: [1, 2],
     interposer: sending(() => (packet, connection) => {
       if (!carriesTuples(packet)) return 'as it is';
       connection.after(LATE_MS, () => connection.send(packet));
@@ -46,7 +52,7 @@ export const DATA_DEFECTS: readonly Defect[] = [
   {
     name: 'an end marker is lost on a reconnect',
     foundBy: RUN_ENDS,
-    seeds: [],
+    seeds: [18, 25],
     interposer: sending(
       () => (packet, connection) =>
         connection.isRedial && carriesMarker(packet) ? [] : 'as it is',
@@ -55,7 +61,7 @@ export const DATA_DEFECTS: readonly Defect[] = [
   {
     name: 'credit is lost on a reconnect',
     foundBy: RUN_ENDS,
-    seeds: [],
+    seeds: [195, 74],
     interposer: () => {
       const judge: Tampering['onSend'] = (packet, { isRedial }) =>
         isRedial && carriesGrant(packet) ? [] : 'as it is';
@@ -65,13 +71,13 @@ export const DATA_DEFECTS: readonly Defect[] = [
   {
     name: 'credit is given twice',
     foundBy: 'credit comes back',
-    seeds: [],
+    seeds: [3, 5],
     interposer: sending(() => (packet) => (carriesGrant(packet) ? [packet, packet] : 'as it is')),
   },
   {
     name: 'credit is held back',
     foundBy: 'credit comes back',
-    seeds: [],
+    seeds: [3, 1],
     interposer: sending(() => (packet, connection) => {
       if (!carriesGrant(packet)) return 'as it is';
       connection.after(GRANT_LATE_MS, () => connection.send(packet));
@@ -81,7 +87,7 @@ export const DATA_DEFECTS: readonly Defect[] = [
   {
     name: 'a batch is sent again after a reconnect',
     foundBy: 'at most once',
-    seeds: [],
+    seeds: [74, 39],
     interposer: sending(() => {
       let last: LoosePacket | undefined;
       return (packet, { isRedial }) => {
@@ -95,12 +101,12 @@ export const DATA_DEFECTS: readonly Defect[] = [
   {
     name: 'two batches change places',
     foundBy: 'order per pair of tasks',
-    seeds: [],
+    seeds: [1, 2],
     interposer: instanceSending(() => {
       let held: LoosePacket | undefined;
       return (packet, connection) => {
         const set = tupleSetOf(packet);
-        if (set === undefined || (set.data === undefined && set.endOfInput !== true)) {
+        if (set === undefined || (set.data === undefined && !set.endOfInput)) {
           return 'as it is';
         }
         const before = held;
@@ -121,7 +127,7 @@ export const DATA_DEFECTS: readonly Defect[] = [
   {
     name: 'a set is taken for one of another stream',
     foundBy: 'tuples arrive unchanged',
-    seeds: [],
+    seeds: [1, 2],
     interposer: instanceSending(() => {
       const seen = new Set<string>();
       return (packet) => {
@@ -139,7 +145,7 @@ export const DATA_DEFECTS: readonly Defect[] = [
   {
     name: 'a large tuple is cut off',
     foundBy: 'tuples arrive unchanged',
-    seeds: [],
+    seeds: [4, 1],
     interposer: instanceSending(() => (packet) => {
       const set = tupleSetOf(packet);
       if (set?.data === undefined) return 'as it is';
@@ -150,7 +156,7 @@ export const DATA_DEFECTS: readonly Defect[] = [
   {
     name: 'a task does not say what it has consumed',
     foundBy: RUN_ENDS,
-    seeds: [],
+    seeds: [1, 12],
     interposer: instanceSending(
       () => (packet) => ((tupleSetOf(packet)?.consumedBytes ?? 0n) > 0n ? [] : 'as it is'),
     ),
@@ -158,7 +164,7 @@ export const DATA_DEFECTS: readonly Defect[] = [
   {
     name: 'a doorbell loses rings',
     foundBy: RUN_ENDS,
-    seeds: [],
+    seeds: [1, 3],
     interposer: () => ({
       portsOf: (ports, { name }) => (INSTANCES.test(name) ? withDeafBells(ports) : ports),
     }),
@@ -166,7 +172,7 @@ export const DATA_DEFECTS: readonly Defect[] = [
   {
     name: 'an all grouping leaves a task out',
     foundBy: 'nothing lost without a cause',
-    seeds: [],
+    seeds: [8, 12],
     replace: () => {
       const lame = new WeakMap<RoutedStream, RoutedStream>();
       return replaced(StreamRouter.prototype, 'streamOf', ({ value: streamOf }) => ({
@@ -183,7 +189,7 @@ export const DATA_DEFECTS: readonly Defect[] = [
   {
     name: 'a shuffle skips a task',
     foundBy: 'shuffles are even',
-    seeds: [],
+    seeds: [9, 10],
     replace: () => {
       const skipped = new WeakMap<ShuffleGrouping, number>();
       return replaced(ShuffleGrouping.prototype, 'addDestinations', ({ value: add }) => ({
@@ -201,26 +207,36 @@ export const DATA_DEFECTS: readonly Defect[] = [
   {
     name: 'the hash of keys differs from process to process',
     foundBy: 'same key, same task',
-    seeds: [],
-    replace: () => {
-      const salts = new WeakMap<KeyGroupGrouping, number>();
-      let processes = 0;
-      return replaced(KeyGroupGrouping.prototype, 'addDestinations', ({ value: add }) => ({
-        value(this: KeyGroupGrouping, tuple: RoutableTuple, into: Destinations) {
-          const salt = salts.get(this) ?? processes++;
-          salts.set(this, salt);
-          add.call(this, salted(tuple, salt), into);
-        },
-      }));
-    },
+    seeds: [1, 2],
+    replace: saltedKeys,
+  },
+  {
+    name: 'a key goes to another task after a restart',
+    foundBy: 'same key, same task',
+    // One container, whose stream manager is started again.
+    seeds: [119, 88],
+    replace: saltedKeys,
   },
   {
     name: 'a queue without bound',
     foundBy: 'queues and memory are bounded',
-    seeds: [],
+    seeds: [12, 17],
     replace: () => replaced(SendWindow.prototype, 'isOpen', () => ({ get: () => true })),
   },
 ];
+
+/** The hash depends on the key and on the process. */
+function saltedKeys(): () => void {
+  const salts = new WeakMap<KeyGroupGrouping, number>();
+  let made = 0;
+  return replaced(KeyGroupGrouping.prototype, 'addDestinations', ({ value: add }) => ({
+    value(this: KeyGroupGrouping, tuple: RoutableTuple, into: Destinations) {
+      const salt = salts.get(this) ?? made++;
+      salts.set(this, salt);
+      add.call(this, salted(tuple, salt), into);
+    },
+  }));
+}
 
 /** Bytes of more than 32 KiB lose their last one. */
 function withoutEnd(value: Uint8Array): Uint8Array {

@@ -11,7 +11,7 @@ import type { LoosePacket } from './tampered-network.ts';
 /* What is in packets of data, read and written by generated code. */
 
 /** What a stream manager sends to another. Undefined for other packets. */
-export function streamMessageOf({ typeName, payload }: LoosePacket): TupleStreamMessage | undefined {
+function streamMessageOf({ typeName, payload }: LoosePacket): TupleStreamMessage | undefined {
   return typeName === TUPLE_STREAM_TYPE ? fromBinary(TupleStreamMessageSchema, payload) : undefined;
 }
 

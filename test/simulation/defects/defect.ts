@@ -21,9 +21,9 @@ export interface Defect {
 export const RUN_ENDS = 'the run comes to its end';
 
 /** Replaces a method or getter of a class until the returned function is called. */
-export function replaced<Class extends object, Key extends keyof Class & string>(
+export function replaced<Class extends object>(
   prototype: Class,
-  key: Key,
+  key: keyof Class & string,
   by: (original: PropertyDescriptor) => PropertyDescriptor,
 ): () => void {
   const original = Object.getOwnPropertyDescriptor(prototype, key);

@@ -1,7 +1,12 @@
 import type { Clock } from '../../../src/base/clock.ts';
+import { hasCode } from '../../../src/base/errors.ts';
 import type { Files } from '../../../src/base/files.ts';
-import { encodeContainerReport, parseContainerReport } from '../../../src/model/container-report.ts';
+import {
+  encodeContainerReport,
+  parseContainerReport,
+} from '../../../src/model/container-report.ts';
 import type { ContainerReport, ProcessReport } from '../../../src/model/container-report.ts';
+import { encodeCompletion, parseCompletion } from '../../../src/model/completion.ts';
 import type { Interposer } from '../../../src/simulation/machine/interposer.ts';
 import { systemError } from '../../../src/simulation/kernel/system-error.ts';
 import type { ProcessTable } from '../../../src/supervision/process-table.ts';
@@ -19,7 +24,7 @@ export const PROCESS_DEFECTS: readonly Defect[] = [
   {
     name: 'a watch is lost: the scheduler never hears of the completion',
     foundBy: RUN_ENDS,
-    seeds: [],
+    seeds: [1, 2],
     interposer: withFiles(SCHEDULER, (files) =>
       lying(files, {
         read: (file) =>
@@ -32,25 +37,29 @@ export const PROCESS_DEFECTS: readonly Defect[] = [
   {
     name: 'a watch is lost: stream managers never hear of another master',
     foundBy: RUN_ENDS,
-    seeds: [],
+    seeds: [5, 25],
     interposer: withFiles(STREAM_MANAGERS, (files) => lying(files, { read: stuckReads(files) })),
   },
   {
     name: 'a restart is counted twice',
     foundBy: 'processes are supervised',
-    seeds: [],
+    seeds: [1, 2],
     interposer: withReports((report) => ({ ...report, restarts: report.restarts * 2 })),
   },
   {
     name: 'a loss is not reported',
     foundBy: 'end of input',
-    seeds: [],
-    interposer: withReports(({ lastExit: _, ...report }) => report),
+    seeds: [50, 196],
+    interposer: withFiles(MASTER, (files) =>
+      lying(files, {
+        write: (file, bytes, options) => files.write(file, withoutIncidents(bytes), options),
+      }),
+    ),
   },
   {
     name: 'an executor starts an instance twice',
     foundBy: 'processes are supervised',
-    seeds: [],
+    seeds: [1, 2],
     interposer: withProcesses(EXECUTORS, (processes) => ({
       startDependent(command, openOutput) {
         if (command.name.startsWith('container_')) processes.startDependent(command, openOutput);
@@ -61,13 +70,13 @@ export const PROCESS_DEFECTS: readonly Defect[] = [
   {
     name: 'living executors are taken for dead',
     foundBy: 'processes are supervised',
-    seeds: [],
+    seeds: [26, 38],
     interposer: withProcesses(SCHEDULER, () => ({ isAlive: () => false })),
   },
   {
     name: 'a kill leaves a process',
     foundBy: RUN_ENDS,
-    seeds: [],
+    seeds: [1, 2],
     interposer: withProcesses(EXECUTORS, (processes) => ({
       startDependent(command, openOutput) {
         if (!command.name.startsWith('container_1')) {
@@ -86,7 +95,7 @@ export const PROCESS_DEFECTS: readonly Defect[] = [
   {
     name: 'a kill leaves a node',
     foundBy: 'nothing is left behind',
-    seeds: [],
+    seeds: [1, 2],
     interposer: withFiles(EVERYONE, (files) =>
       lying(files, {
         unlink: (file) =>
@@ -97,13 +106,13 @@ export const PROCESS_DEFECTS: readonly Defect[] = [
   {
     name: 'the node of a dead owner is taken for alive',
     foundBy: RUN_ENDS,
-    seeds: [],
+    seeds: [1, 5],
     interposer: withProcesses(EVERYONE, () => ({ isAlive: () => true })),
   },
   {
     name: 'the end of a process is not noticed',
     foundBy: RUN_ENDS,
-    seeds: [],
+    seeds: [1, 2],
     interposer: withProcesses(EXECUTORS, (processes) => ({
       startDependent(command, openOutput) {
         const handle = processes.startDependent(command, openOutput);
@@ -115,7 +124,7 @@ export const PROCESS_DEFECTS: readonly Defect[] = [
   {
     name: 'a back-off does not end',
     foundBy: RUN_ENDS,
-    seeds: [],
+    seeds: [1, 2],
     interposer: () => ({
       portsOf: (ports, { name }) =>
         EXECUTORS.test(name) ? { ...ports, clock: withEndlessWaits(ports.clock) } : ports,
@@ -124,7 +133,7 @@ export const PROCESS_DEFECTS: readonly Defect[] = [
   {
     name: 'a rename is lost',
     foundBy: 'commands reach their outcome',
-    seeds: [],
+    seeds: [17, 13],
     interposer: withFiles(MASTER, (files) => {
       let plans = 0;
       return lying(files, {
@@ -139,7 +148,7 @@ export const PROCESS_DEFECTS: readonly Defect[] = [
   {
     name: 'an epoch is given twice',
     foundBy: 'plans only become newer',
-    seeds: [],
+    seeds: [4, 13],
     interposer: withFiles(EVERYONE, (files) => {
       return lying(files, {
         rename: (from, to) =>
@@ -180,10 +189,22 @@ function withReports(change: (report: ProcessReport) => ProcessReport): () => In
   );
 }
 
+/** A record of a completion loses its incidents; everything else stays as it is. */
+function withoutIncidents(bytes: Uint8Array): Uint8Array {
+  try {
+    const completion = parseCompletion(bytes);
+    return encodeCompletion({ ...completion, result: 'completed', incidents: [] });
+  } catch (error) {
+    if (!hasCode(error, 'STATE_CORRUPTED')) throw error;
+    return bytes; // Something else is written.
+  }
+}
+
 function reportIn(bytes: Uint8Array): ContainerReport | undefined {
   try {
     return parseContainerReport(bytes);
-  } catch {
+  } catch (error) {
+    if (!hasCode(error, 'STATE_CORRUPTED')) throw error;
     return undefined; // Something else is written.
   }
 }

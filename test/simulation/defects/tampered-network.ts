@@ -1,4 +1,5 @@
 import type { Clock } from '../../../src/base/clock.ts';
+import { hasCode } from '../../../src/base/errors.ts';
 import type { ByteStream, ByteStreamEvents, Network } from '../../../src/net/network.ts';
 import type { Interposer } from '../../../src/simulation/machine/interposer.ts';
 import { encodePacket, FrameAssembler, type Packet } from '../../../src/wire/frame.ts';
@@ -161,7 +162,8 @@ class PacketCutter {
       for (let packet = this.#assembler.next(); packet; packet = this.#assembler.next()) {
         passed.push(...this.#passed(packet));
       }
-    } catch {
+    } catch (error) {
+      if (!hasCode(error, 'PACKET_MALFORMED', 'PACKET_TOO_LARGE')) throw error;
       this.#areNoPackets = true; // The first bytes show it: nothing has been kept back.
       return [copy];
     }

@@ -1,0 +1,23 @@
+/*
+  node test/simulation/defects/find-seeds.ts [<part of a defect's name>] [<how many>]
+
+  Which of the pinned seeds find the defects, for pinning them anew when workloads have changed.
+*/
+
+import { CONTROL_DEFECTS } from './control-defects.ts';
+import { DATA_DEFECTS } from './data-defects.ts';
+import { PROCESS_DEFECTS } from './process-defects.ts';
+import { isFound, problemsWith } from './test-defects.ts';
+
+const PINNED_SEEDS = 200;
+const WANTED = 2;
+
+const [name = '', wanted = WANTED] = process.argv.slice(2);
+for (const defect of [...DATA_DEFECTS, ...CONTROL_DEFECTS, ...PROCESS_DEFECTS]) {
+  if (!defect.name.includes(name)) continue;
+  const found: number[] = [];
+  for (let seed = 1; seed <= PINNED_SEEDS && found.length < Number(wanted); seed += 1) {
+    if (isFound(defect, await problemsWith(defect, seed))) found.push(seed);
+  }
+  process.stdout.write(`${defect.name}: ${found.join(', ')}\n`);
+}
