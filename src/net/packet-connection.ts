@@ -118,6 +118,14 @@ export class PacketConnection {
     return this.#sendControl(type.typeName, NO_REQUEST_ID, type.encode(value));
   }
 
+  /** As `send`, for a whole packet that others send too (broadcast.ts): its bytes are fixed. */
+  sendShared(packet: Uint8Array): boolean {
+    if (this.#closeReason !== undefined) return false;
+    if (this.#queue.pushControl(packet)) return true;
+    this.abort(queueFullError(this.remote, 'control'));
+    return false;
+  }
+
   /**
    * Sends a request and waits for its response.
    *
@@ -202,9 +210,7 @@ export class PacketConnection {
 
   #sendControl(typeName: string, requestId: Uint8Array, payload: Uint8Array): boolean {
     if (this.#closeReason !== undefined) return false;
-    if (this.#queue.pushControl(encodePacket(typeName, requestId, payload))) return true;
-    this.abort(queueFullError(this.remote, 'control'));
-    return false;
+    return this.sendShared(encodePacket(typeName, requestId, payload));
   }
 
   #onData(chunk: Buffer): void {

@@ -21,8 +21,11 @@ import {
  * Heron's own value: a peer whose machine vanished is noticed even where nobody sends heartbeats.
  */
 const KEEP_ALIVE_IDLE_MS = 300_000;
-/** Heron's own value. */
-const BACKLOG = 100;
+/**
+ * How many may wait to be accepted. When a plan comes, half of all stream managers dial at once;
+ * of those beyond this number some are reset. Heron's 100 is too few for them (docs/scale.md).
+ */
+const BACKLOG = 4096;
 
 const SOCKET_OPTIONS = {
   noDelay: true,

@@ -58,11 +58,16 @@ export interface MasterClientOptions {
  *     counts: locations, answers and plans of an older one are refused.
  * M2. One heartbeat at a time. It names every local task that has ended; one more that ends is told
  *     by a heartbeat at once, or by the next one when there is an answer to wait for.
+ * M3. Each heartbeat also names every local task whose instance was lost before the task had ended,
+ *     so that the master knows of a loss before it hears of that task's end, whatever becomes of the
+ *     executor's report.
  */
 export class MasterClient {
   readonly #options: MasterClientOptions;
   readonly #client: ReconnectingClient;
   readonly #endedTasks: TaskId[] = [];
+  /** When the instance of a task was first lost, by the wall clock. */
+  readonly #lostTasks = new Map<TaskId, number>();
   #instances: readonly InstanceAddress[] | undefined;
   #location: Address | undefined;
   #masterEpoch: Epoch = epoch(0);
@@ -112,6 +117,11 @@ export class MasterClient {
     this.#endedTasks.push(task);
     const { connection } = this.#client;
     if (connection !== undefined) this.#heartbeatNow(connection);
+  }
+
+  /** The instance of a task is gone, and with it perhaps tuples; repeats are harmless. */
+  taskLost(task: TaskId): void {
+    if (!this.#lostTasks.has(task)) this.#lostTasks.set(task, this.#options.clock.wallNow());
   }
 
   close(): void {
@@ -193,6 +203,10 @@ export class MasterClient {
       heartbeatTime: BigInt(Math.floor(clock.wallNow() / 1_000)),
       stats: {},
       endedTaskIds: [...this.#endedTasks],
+      lostTasks: Array.from(this.#lostTasks, ([taskId, lostAtMs]) => ({
+        taskId,
+        lostAt: BigInt(Math.floor(lostAtMs)),
+      })),
     });
     try {
       const { status } = await connection.request(StreamManagerHeartbeat, request, {

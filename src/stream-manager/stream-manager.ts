@@ -163,7 +163,7 @@ export class StreamManager {
       instanceWindowBytes: this.#options.settings.get('heron.instance.credit.bytes'),
       events: {
         onRegistered: (session) => this.#onInstanceRegistered(session),
-        onLost: (session) => this.#path.instanceLost(session),
+        onLost: (session) => this.#onInstanceLost(session),
         onTupleSet: (session, packet) => this.#path.handleInstanceSet(session, packet),
       },
       hasEnded: (task) => this.#path.hasEnded(task),
@@ -210,6 +210,13 @@ export class StreamManager {
     this.#master?.register(this.#instances.addresses);
     // After this turn: the answer to the registration comes before anything else.
     this.#options.clock.soon(() => this.#openIfReady());
+  }
+
+  #onInstanceLost(session: InstanceSession): void {
+    const { task } = session.address;
+    this.#path.instanceLost(session);
+    // Before the first plan there is no data, and behind the end marker there is none left.
+    if (this.plan !== undefined && !this.#path.hasEnded(task)) this.#master?.taskLost(task);
   }
 
   #onPlan(message: PhysicalPlanMessage): void {

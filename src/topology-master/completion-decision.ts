@@ -4,10 +4,12 @@ import type { Completion, Incident } from '../model/completion.ts';
 import type { ContainerReport, ProcessReport } from '../model/container-report.ts';
 import type { InstanceAddress, StreamManagerAddress } from '../model/physical-plan.ts';
 import { isSameProcess } from './placement.ts';
+import type { Registration } from './registration-decision.ts';
 
 /*
   When a topology is complete, and what may be missing from its results. Under at most once every
-  end of a process that carries data may have cost tuples; the others cost nothing.
+  end of a process that carries data may have cost tuples, and so may a broken connection between an
+  instance and its stream manager; the others cost nothing.
 */
 
 /** Pure: true when every task of the plan has ended. */
@@ -58,6 +60,29 @@ function incidentsOf(report: ContainerReport, firstPlanAtMs: number): Incident[]
 /** Stream managers and instances; a topology master or metrics manager costs no tuples. */
 function carriesData(process: ProcessReport['name']): boolean {
   return process.startsWith('stmgr-') || process.startsWith('container_');
+}
+
+/** What a stream manager says of a task of its container. */
+export interface LostTask {
+  readonly taskId: number;
+  readonly lostAt: bigint;
+}
+
+/**
+ * Pure: the instances that a stream manager has lost before their tasks had ended. Reports of the
+ * executor say more, but may come too late, or never while the state tree is away.
+ */
+export function lostInstances(
+  { address, instances }: Registration,
+  lost: readonly LostTask[],
+): Incident[] {
+  const container = containerOfStreamManager(address.id) ?? 0;
+  return lost.flatMap(({ taskId, lostAt }) => {
+    const instance = instances.find(({ task }) => task === taskId);
+    if (instance === undefined) return [];
+    const reason = `${address.id} lost the connection with it`;
+    return [{ atMs: Number(lostAt), container, process: instance.id, reason }];
+  });
 }
 
 /** Pure: stream managers that are other processes than before, as when a whole container died. */

@@ -12,10 +12,10 @@ import type { StateManager } from '../state-manager/state-manager.ts';
 import { completionOf, isComplete } from './completion-decision.ts';
 
 /*
-  Collects which tasks have ended, and writes the topology's completion node when all have. Tasks
-  never come back from their end, and the stream managers repeat what they know, so nothing has to
-  survive the death of this process: the next incarnation hears it all again and finds the node
-  written.
+  Collects which tasks have ended and which instances were lost before that, and writes the
+  topology's completion node when all have ended. Tasks never come back from their end, and the
+  stream managers repeat what they know, so nothing has to survive the death of this process: the
+  next incarnation hears it all again and finds the node written.
 */
 
 export interface CompletionKeeperOptions {
@@ -37,6 +37,8 @@ export class CompletionKeeper {
   readonly #options: CompletionKeeperOptions;
   readonly #expected: ReadonlySet<TaskId>;
   readonly #ended = new Set<TaskId>();
+  /** At most one a process: the first is what a person wants to know. */
+  readonly #lost = new Map<string, Incident>();
   readonly #backoff: Backoff;
   #retry: Timer | undefined;
   #phase: 'running' | 'completed' | 'closed' = 'running';
@@ -62,6 +64,13 @@ export class CompletionKeeper {
     this.#begin();
   }
 
+  /** Notes instances that their stream managers have lost; repeats are harmless. */
+  addLost(incidents: readonly Incident[]): void {
+    for (const incident of incidents) {
+      if (!this.#lost.has(incident.process)) this.#lost.set(incident.process, incident);
+    }
+  }
+
   /** Waits for a write that is under way. Idempotent. */
   async close(): Promise<void> {
     this.#phase = 'closed';
@@ -84,7 +93,8 @@ export class CompletionKeeper {
     const { stateManager, topologyName, topologyId, clock, logger, run } = this.#options;
     const path = paths.completed(topologyName);
     if (await this.#isWritten(path)) return;
-    const { firstPlanAtMs, replaced: seen } = run();
+    const { firstPlanAtMs, replaced } = run();
+    const seen = [...replaced, ...this.#lost.values()];
     const reports = await this.#readReports();
     const nowMs = clock.wallNow();
     const completion = completionOf({ topologyId, nowMs, firstPlanAtMs, reports, seen });

@@ -7,7 +7,7 @@ import type { Random } from '../base/random.ts';
 import type { Incident } from '../model/completion.ts';
 import type { TopologyState } from '../model/logical-topology.ts';
 import type { PackingPlan } from '../model/packing-plan.ts';
-import type { PhysicalPlan } from '../model/physical-plan.ts';
+import type { PhysicalPlan, StreamManagerAddress } from '../model/physical-plan.ts';
 import type { StateManager } from '../state-manager/state-manager.ts';
 import { type PhysicalPlanMessage, physicalPlanToMessage } from '../wire/physical-plan.ts';
 import { type TopologyMessage, withState } from '../wire/topology.ts';
@@ -110,6 +110,8 @@ export class PlanKeeper implements CommandedTopology {
 
   /** Notes a stream manager; returns the plan that it can work by at once, if there is one. */
   register(registration: Registration): PhysicalPlanMessage | undefined {
+    // Not only when the next plan is stored: the topology may be complete before it can be.
+    if (this.current !== undefined) this.#noteReplaced(this.current, registration.address);
     this.#registered.set(registration.address.id, registration);
     const decision = this.#decide();
     if (decision.kind === 'keep') return this.#store.current?.message;
@@ -128,7 +130,7 @@ export class PlanKeeper implements CommandedTopology {
   }
 
   /**
-   * @throws EngineError TOPOLOGY_NOT_READY before the first plan, or what the state manager says.
+   * @throws EngineError TOPOLOGY_NOT_READY before the first plan and once spouts have ended, or what the state manager says.
    */
   setState(state: TopologyState): Promise<void> {
     return this.#enqueue(async () => {
@@ -139,6 +141,12 @@ export class PlanKeeper implements CommandedTopology {
         });
       }
       if (current.plan.topology.state === state) return;
+      if (current.plan.topology.state === 'KILLED') {
+        throw environmentError(
+          'TOPOLOGY_NOT_READY',
+          'the topology is drained: its spouts have ended',
+        );
+      }
       await this.#replacePlan(current.plan, withState(this.#topologyOf(current), state));
     });
   }
@@ -179,14 +187,14 @@ export class PlanKeeper implements CommandedTopology {
     await this.#store.save(message);
     if (before === undefined) {
       this.#firstPlan = { wallMs: clock.wallNow(), monotonicMs: clock.now() };
-    } else this.#noteReplaced(before, addresses);
+    }
     logger.info('a physical plan is in force', { epoch, state: this.state });
     onPlan(message);
   }
 
-  #noteReplaced(before: Addresses, after: Addresses): void {
+  #noteReplaced(before: Addresses, after: StreamManagerAddress): void {
     const nowMs = this.#options.clock.wallNow();
-    for (const incident of replacedProcesses(before.streamManagers, after.streamManagers, nowMs)) {
+    for (const incident of replacedProcesses(before.streamManagers, [after], nowMs)) {
       if (!this.#replaced.has(incident.process)) this.#replaced.set(incident.process, incident);
     }
   }

@@ -2,6 +2,7 @@ import { environmentError, hasCode } from '../base/errors.ts';
 import type { Epoch, TopologyName } from '../base/ids.ts';
 import type { Logger } from '../base/logger.ts';
 import type { PhysicalPlan } from '../model/physical-plan.ts';
+import { storedTopologyProblems } from '../model/validate-stored.ts';
 import { paths } from '../state-manager/paths.ts';
 import { sameBytes } from '../state-manager/same-bytes.ts';
 import type { StateManager } from '../state-manager/state-manager.ts';
@@ -22,7 +23,8 @@ import {
     no plan, and no topology either → the topology is being removed: TOPOLOGY_NOT_FOUND
     anything else                   → somebody meddled: the next write replaces it
 
-  A plan that cannot be read counts as meddling too: registrations make another one.
+  A plan that cannot be read, or whose topology is not fit to run, counts as meddling too:
+  registrations make another one.
 */
 
 export interface StoredPlan {
@@ -60,7 +62,13 @@ export class PlanStore {
   async load(): Promise<void> {
     const bytes = await this.#options.stateManager.read(this.#path);
     this.#known = bytes;
-    this.#current = bytes === undefined ? undefined : this.#parse(bytes);
+    const stored = bytes === undefined ? undefined : this.#parse(bytes);
+    const problems = stored === undefined ? [] : storedTopologyProblems(stored.plan.topology);
+    for (const problem of problems) {
+      const message = `${this.#path} is not fit to be in force and will be made again`;
+      this.#options.logger.error(message, { problem });
+    }
+    this.#current = problems.length === 0 ? stored : undefined;
   }
 
   /** @throws EngineError: see above, besides what the state manager says. */

@@ -2,6 +2,7 @@ import type { Clock, Timer } from '../base/clock.ts';
 import { type EngineError, environmentError } from '../base/errors.ts';
 import { type Epoch, epoch, type StreamManagerId, type TaskId, taskId } from '../base/ids.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Incident } from '../model/completion.ts';
 import type { PackingPlan } from '../model/packing-plan.ts';
 import { broadcast } from '../net/broadcast.ts';
 import { MessageHandlers } from '../net/message-handlers.ts';
@@ -20,6 +21,7 @@ import {
   type PhysicalPlanMessage,
   streamManagerFromMessage,
 } from '../wire/physical-plan.ts';
+import { lostInstances } from './completion-decision.ts';
 import { HeartbeatMonitor } from './heartbeat-monitor.ts';
 import {
   decideRegistration,
@@ -55,6 +57,8 @@ export interface StreamManagerEvents {
   onRegistered(registration: Registration): PhysicalPlanMessage | undefined;
   onGone(id: StreamManagerId): void;
   onEnded(tasks: readonly TaskId[]): void;
+  /** Instances that a stream manager has lost; said again and again. */
+  onLost(incidents: readonly Incident[]): void;
   onMetrics(metrics: PublishedMetrics): void;
   /** A peer has met a newer incarnation of the master. */
   onStepDown(error: EngineError): void;
@@ -204,6 +208,10 @@ export class StreamManagerServer {
       return StreamManagerHeartbeat.response.create({ status });
     }
     this.#monitor.heard(id, clock.now());
+    const registration = this.#present.get(id)?.registration;
+    if (registration !== undefined && beat.lostTasks.length > 0) {
+      events.onLost(lostInstances(registration, beat.lostTasks)); // Before the ends that follow.
+    }
     if (beat.endedTaskIds.length > 0) events.onEnded(beat.endedTaskIds.map(taskId));
     return StreamManagerHeartbeat.response.create({ status: { status: StatusCode.OK } });
   }

@@ -34,7 +34,7 @@ export async function topologyMasterMain(
     logName: NAME,
     name: NAME,
   });
-  const { settings, stateManager, clock, random, logger } = opened;
+  const { settings, definition, stateManager, clock, random, logger } = opened;
   const master = new TopologyMaster({
     topologyName: topologyName(flags.text('topology-name')),
     topologyId: topologyId(flags.text('topology-id')),
@@ -45,6 +45,7 @@ export async function topologyMasterMain(
     statsPort: flags.wholeNumber('stats-port', PORT),
     metricsManagerPort: flags.wholeNumber('metrics-manager-port', PORT),
     settings,
+    definition,
     stateManager,
     network: environment.network,
     listenHttp: (options) => environment.listenHttp(options),

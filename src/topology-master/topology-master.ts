@@ -1,6 +1,6 @@
 import { assertDefined } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
-import type { EngineError } from '../base/errors.ts';
+import { type EngineError, hasCode } from '../base/errors.ts';
 import type { Epoch, TopologyId, TopologyName } from '../base/ids.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
@@ -17,6 +17,7 @@ import type { StateManager } from '../state-manager/state-manager.ts';
 import { TopologyMasterLocation } from '../wire/messages.ts';
 import { CompletionKeeper } from './completion-keeper.ts';
 import { controlHandler } from './control-port.ts';
+import { DrainKeeper } from './drain-keeper.ts';
 import type { HttpHandler, HttpServer, ListenHttp } from '../net/http-server.ts';
 import { LocationKeeper } from './location-keeper.ts';
 import { createMasterPublisher } from './master-publisher.ts';
@@ -31,7 +32,8 @@ import { TopologyStatistics } from './topology-statistics.ts';
   One incarnation of a topology's master, put together. It comes up in this order:
 
   T1. It takes an epoch above that of every master before it.
-  T2. It reads what the submit has stored; what is missing may still come.
+  T2. It reads what the submit has stored; what is missing may still come, and what is damaged is
+      replaced by what else is known or waited for (topology-facts.ts).
   T3. It listens, and holds back whoever connects.
   T4. It gets the location node, alone from then on.
   T5. It reads the plan that is in force, and serves.
@@ -52,6 +54,8 @@ export interface TopologyMasterOptions {
   readonly statsPort: number;
   readonly metricsManagerPort: number;
   readonly settings: Settings;
+  /** The topology as it lies in the container's folder. */
+  readonly definition?: Uint8Array;
   readonly stateManager: StateManager;
   readonly network: Network;
   readonly listenHttp: ListenHttp;
@@ -75,6 +79,7 @@ export class TopologyMaster {
   /** What has to be closed, in this order. */
   readonly #closers: (() => void | Promise<void>)[] = [];
   #epoch: Epoch | undefined;
+  #isClosed = false;
   #ports: Ports | undefined;
   #plans: PlanKeeper | undefined;
 
@@ -104,12 +109,10 @@ export class TopologyMaster {
    * @throws EngineError when it cannot: see topology-master-main.ts for what each code means.
    */
   async start(): Promise<void> {
-    const { stateManager, topologyName, topologyId } = this.#options;
+    const { stateManager, topologyId } = this.#options;
     const epoch = await this.#retry('take an epoch', () => stateManager.nextEpoch(topologyId));
     this.#epoch = epoch;
-    const facts = await this.#retry('read the topology', () =>
-      readTopologyFacts(stateManager, topologyName, topologyId),
-    );
+    const facts = await this.#readFacts();
     const plans: PlanKeeper = this.#createPlanKeeper(epoch, facts, (plan) =>
       peers.distribute(plan),
     );
@@ -120,13 +123,27 @@ export class TopologyMaster {
     await this.#claimLocation(epoch);
     await this.#retry('read the physical plan', () => plans.open());
     peers.open();
+    this.#watchForDrain(plans);
     this.#publishMetrics();
     this.#options.logger.info('the topology master serves', { epoch, ...this.ports });
   }
 
   /** Ends everything but the state manager, which was given. Idempotent. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     for (const close of this.#closers.splice(0)) await close();
+  }
+
+  /** What is damaged is waited for without end: to die of it would only repeat itself. */
+  async #readFacts(): Promise<TopologyFacts> {
+    for (;;) {
+      try {
+        return await this.#retry('read the topology', () => readTopologyFacts(this.#options));
+      } catch (error) {
+        if (!hasCode(error, 'STATE_CORRUPTED') || this.#isClosed) throw error;
+        this.#options.logger.error('waiting for the topology to be mended', { error });
+      }
+    }
   }
 
   #createPlanKeeper(
@@ -173,6 +190,7 @@ export class TopologyMaster {
         onRegistered: (registration) => plans.register(registration),
         onGone: (id) => plans.unregister(id),
         onEnded: (tasks) => completion.addEnded(tasks),
+        onLost: (incidents) => completion.addLost(incidents),
         onMetrics: (metrics) => this.#statistics.add(metrics),
         onStepDown: this.#options.onFailure,
       },
@@ -238,6 +256,12 @@ export class TopologyMaster {
     });
     this.#closers.unshift(() => keeper.close());
     await keeper.claim();
+  }
+
+  #watchForDrain(plans: PlanKeeper): void {
+    const drain = new DrainKeeper({ ...this.#options, plans });
+    this.#closers.unshift(() => drain.close());
+    drain.open();
   }
 
   #publishMetrics(): void {

@@ -1,28 +1,18 @@
+import { createRequire } from 'node:module';
 import { types } from 'node:util';
-import { addExtension, Packr } from 'msgpackr';
+import type * as MessagePack from 'msgpackr';
 import { messageOf, userError } from '../base/errors.ts';
 import { malformed } from './malformed.ts';
 import { ValueCheck } from './value-check.ts';
 
 /*
   Values with a shape of their own: objects, Map, Set, Date, undefined, typed arrays, and arrays of
-  any of these; cycles and shared parts come back as they were. MessagePack by msgpackr, whose
-  extensions carry what plain MessagePack cannot.
+  any of these; parts that occur more than once come back as they were. MessagePack by msgpackr,
+  whose extensions carry what plain MessagePack cannot.
 
   msgpackr changes some values without a word. ValueCheck refuses those, except for -0, which is
   common in arithmetic: inside an object it travels as a NegativeZero.
 */
-
-const packr = new Packr({
-  structuredClone: true,
-  moreTypes: true,
-  useBigIntExtension: true,
-  mapsAsObjects: false,
-  useRecords: true,
-  int64AsType: 'bigint',
-  copyBuffers: true,
-  useToJSON: false,
-});
 
 /** Stands for -0 inside a value that is being packed. */
 class NegativeZero {
@@ -32,12 +22,37 @@ class NegativeZero {
 /** Extension number; msgpackr's own ones are 0x00, 0x10, 0x11, letters and 0xff. */
 const NEGATIVE_ZERO_TYPE = 0x2d;
 
-addExtension({
-  Class: NegativeZero,
-  type: NEGATIVE_ZERO_TYPE,
-  write: () => 0,
-  read: () => -0,
-});
+let loaded: MessagePack.Packr | undefined;
+
+/**
+ * Loaded with the first use: it takes more of a start than all else that a task needs, its native
+ * part above all, and strings, numbers and bytes do without it.
+ */
+function packr(): MessagePack.Packr {
+  loaded ??= loadPackr();
+  return loaded;
+}
+
+function loadPackr(): MessagePack.Packr {
+  const load = createRequire(import.meta.url);
+  const msgpackr = load('msgpackr') as typeof MessagePack;
+  msgpackr.addExtension({
+    Class: NegativeZero,
+    type: NEGATIVE_ZERO_TYPE,
+    write: () => 0,
+    read: () => -0,
+  });
+  return new msgpackr.Packr({
+    structuredClone: true,
+    moreTypes: true,
+    useBigIntExtension: true,
+    mapsAsObjects: false,
+    useRecords: true,
+    int64AsType: 'bigint',
+    copyBuffers: true,
+    useToJSON: false,
+  });
+}
 
 /**
  * The bytes of a value. They are valid until the next call.
@@ -46,21 +61,35 @@ addExtension({
  */
 export function packRichValue(value: unknown): Uint8Array {
   const check = new ValueCheck();
-  const problem = check.problemOf(value);
+  const problem = problemIn(value, check);
   if (problem !== undefined) throw userError('VALUE_NOT_SERIALIZABLE', `value${problem}`);
-  return packr.pack(check.hasNegativeZero ? markNegativeZeros(value, new Map()) : value);
+  return packr().pack(check.hasNegativeZero ? markNegativeZeros(value, new Map()) : value);
+}
+
+/** What keeps a value from being sent: where in it, and why; undefined when it can be. */
+export function valueProblem(value: unknown): string | undefined {
+  return problemIn(value, new ValueCheck());
+}
+
+/** A getter may do anything, and a proxy too. */
+function problemIn(value: unknown, check: ValueCheck): string | undefined {
+  try {
+    return check.problemOf(value);
+  } catch (error) {
+    return `: what throws while it is read cannot be sent (${messageOf(error)})`;
+  }
 }
 
 /** Throws PACKET_MALFORMED. */
 export function unpackRichValue(bytes: Uint8Array): unknown {
   try {
-    return packr.unpack(bytes);
+    return packr().unpack(bytes);
   } catch (cause) {
     throw malformed(`a value is not readable: ${messageOf(cause)}`, cause);
   }
 }
 
-/** A copy with a NegativeZero for each -0, and with the same cycles. `copies` is by original. */
+/** A copy with a NegativeZero for each -0, and with the same shared parts (by original). */
 function markNegativeZeros(value: unknown, copies: Map<object, unknown>): unknown {
   if (Object.is(value, -0)) return new NegativeZero();
   if (typeof value !== 'object' || value === null) return value;

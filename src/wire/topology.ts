@@ -44,6 +44,8 @@ const GROUPINGS: Readonly<Record<Grouping['kind'], proto.Grouping>> = {
   all: proto.Grouping.ALL,
   global: proto.Grouping.LOWEST,
   none: proto.Grouping.NONE,
+  // Heron has no name for it: its stream managers shuffle.
+  'local-or-shuffle': proto.Grouping.SHUFFLE,
   direct: proto.Grouping.DIRECT,
   custom: proto.Grouping.CUSTOM,
 };
@@ -214,6 +216,7 @@ function inputToMessage({ component, stream, grouping }: InputStream): proto.Inp
     stream: { id: stream, componentName: component },
     gtype: GROUPINGS[grouping.kind],
     ...(grouping.kind === 'fields' && { groupingFields: fieldsToMessage(grouping.fields) }),
+    ...(grouping.kind === 'local-or-shuffle' && { prefersLocal: true }),
   });
 }
 
@@ -228,6 +231,7 @@ function inputFromMessage(message: proto.InputStream): InputStream {
 
 function groupingFromMessage(message: proto.InputStream): Grouping {
   const kind = GROUPING_KINDS[message.gtype];
+  if (kind === 'shuffle' && message.prefersLocal) return { kind: 'local-or-shuffle' };
   if (kind !== 'fields') return { kind };
   return { kind, fields: fieldsFromMessage(message.groupingFields) };
 }

@@ -22,7 +22,8 @@ const LEAVES: ReadonlySet<unknown> = new Set([
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 
 /**
- * Finds what cannot be sent inside a value, before it is packed.
+ * Finds what cannot be sent inside a value, before it is packed. A part that occurs at several
+ * places may be sent, and is one part again when it arrives; a value that contains itself may not.
  *
  * A problem is told from the inside out: each level puts its own step in front, so that a value
  * that is fine costs no text. `.items[3].callback: a function cannot be sent`.
@@ -30,8 +31,8 @@ const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 export class ValueCheck {
   /** After a check without problems: there is a -0 inside. */
   hasNegativeZero = false;
-  /** Each object is looked at once: shared parts and cycles are allowed. */
-  readonly #seen = new Set<object>();
+  /** Each object is looked at once; true while what is in it is looked at. */
+  readonly #seen = new Map<object, boolean>();
   #depth = 0;
 
   /** What is wrong and where, or undefined. */
@@ -57,12 +58,14 @@ export class ValueCheck {
   }
 
   #problemOfObject(value: object): string | undefined {
-    if (this.#seen.has(value)) return undefined;
-    this.#seen.add(value);
+    const isAround = this.#seen.get(value);
+    if (isAround !== undefined) return isAround ? cannot('what contains itself') : undefined;
+    this.#seen.set(value, true);
     if (this.#depth === DEPTH_MAX) return cannot(`what is nested more than ${DEPTH_MAX} deep`);
     this.#depth += 1;
     const problem = this.#problemInside(value);
     this.#depth -= 1;
+    this.#seen.set(value, false);
     return problem;
   }
 

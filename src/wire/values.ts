@@ -5,8 +5,10 @@ import { packRichValue } from './rich-values.ts';
   The values of a tuple, each in MessagePack.
 
   V1. A value comes back exactly as it was sent, or encodeValue refuses it with
-      VALUE_NOT_SERIALIZABLE. A Buffer comes back as a Uint8Array, and an array without properties
-      besides its elements.
+      VALUE_NOT_SERIALIZABLE. The exceptions are about what is around the data: a Buffer comes back
+      as a Uint8Array, an object without a prototype as an ordinary one, a getter as its value, an
+      array without properties besides its elements, and what `Object.keys` does not list is left
+      out. docs/values.md says so to users.
   V2. A string, a number, a bigint, a boolean, null, bytes, and an array of these have one encoding
       each:
 

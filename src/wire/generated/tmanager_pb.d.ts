@@ -202,6 +202,13 @@ export declare type StMgrHeartbeatRequest = Message<"heron.proto.tmanager.StMgrH
    * @generated from field: repeated int32 ended_task_ids = 1000;
    */
   endedTaskIds: number[];
+
+  /**
+   * Tasks of this container that may have lost tuples.
+   *
+   * @generated from field: repeated heron.proto.tmanager.LostTask lost_tasks = 1001;
+   */
+  lostTasks: LostTask[];
 };
 
 /**
@@ -209,6 +216,31 @@ export declare type StMgrHeartbeatRequest = Message<"heron.proto.tmanager.StMgrH
  * Use `create(StMgrHeartbeatRequestSchema)` to create a new message.
  */
 export declare const StMgrHeartbeatRequestSchema: GenMessage<StMgrHeartbeatRequest>;
+
+/**
+ * The connection with the instance ended, although its end marker had not come.
+ *
+ * @generated from message heron.proto.tmanager.LostTask
+ */
+export declare type LostTask = Message<"heron.proto.tmanager.LostTask"> & {
+  /**
+   * @generated from field: required int32 task_id = 1;
+   */
+  taskId: number;
+
+  /**
+   * Milliseconds since the epoch, the first time.
+   *
+   * @generated from field: required int64 lost_at = 2;
+   */
+  lostAt: bigint;
+};
+
+/**
+ * Describes the message heron.proto.tmanager.LostTask.
+ * Use `create(LostTaskSchema)` to create a new message.
+ */
+export declare const LostTaskSchema: GenMessage<LostTask>;
 
 /**
  * @generated from message heron.proto.tmanager.StMgrHeartbeatResponse

@@ -11,7 +11,7 @@ import { file_stats } from "./stats_pb.js";
  * Describes the file tmanager.proto.
  */
 export const file_tmanager = /*@__PURE__*/
-  fileDesc("Cg50bWFuYWdlci5wcm90bxIUaGVyb24ucHJvdG8udG1hbmFnZXIingEKEFRNYW5hZ2VyTG9jYXRpb24SFQoNdG9wb2xvZ3lfbmFtZRgBIAIoCRITCgt0b3BvbG9neV9pZBgCIAIoCRIMCgRob3N0GAMgAigJEhcKD2NvbnRyb2xsZXJfcG9ydBgEIAIoBRITCgtzZXJ2ZXJfcG9ydBgFIAIoBRISCgpzdGF0c19wb3J0GAYgASgFEg4KBWVwb2NoGOgHIAEoAyKSAQoUTWV0cmljc0NhY2hlTG9jYXRpb24SFQoNdG9wb2xvZ3lfbmFtZRgBIAIoCRITCgt0b3BvbG9neV9pZBgCIAIoCRIMCgRob3N0GAMgAigJEhcKD2NvbnRyb2xsZXJfcG9ydBgEIAIoBRITCgtzZXJ2ZXJfcG9ydBgFIAIoBRISCgpzdGF0c19wb3J0GAYgASgFIrEBChRTdE1nclJlZ2lzdGVyUmVxdWVzdBIoCgVzdG1nchgBIAIoCzIZLmhlcm9uLnByb3RvLnN5c3RlbS5TdE1nchIvCglpbnN0YW5jZXMYAiADKAsyHC5oZXJvbi5wcm90by5zeXN0ZW0uSW5zdGFuY2USDgoFdG9rZW4Y6AcgASgJEhcKDmVuZ2luZV92ZXJzaW9uGOkHIAEoCRIVCgxtYXN0ZXJfZXBvY2gY6gcgASgDIosBChVTdE1nclJlZ2lzdGVyUmVzcG9uc2USKgoGc3RhdHVzGAEgAigLMhouaGVyb24ucHJvdG8uc3lzdGVtLlN0YXR1cxIvCgVwcGxhbhgCIAEoCzIgLmhlcm9uLnByb3RvLnN5c3RlbS5QaHlzaWNhbFBsYW4SFQoMbWFzdGVyX2Vwb2NoGOgHIAEoAyJ3ChVTdE1nckhlYXJ0YmVhdFJlcXVlc3QSFgoOaGVhcnRiZWF0X3RpbWUYASACKAMSLQoFc3RhdHMYAiACKAsyHi5oZXJvbi5wcm90by5zeXN0ZW0uU3RNZ3JTdGF0cxIXCg5lbmRlZF90YXNrX2lkcxjoByADKAUiRAoWU3RNZ3JIZWFydGJlYXRSZXNwb25zZRIqCgZzdGF0dXMYASACKAsyGi5oZXJvbi5wcm90by5zeXN0ZW0uU3RhdHVzImoKC01ldHJpY0RhdHVtEhYKDmNvbXBvbmVudF9uYW1lGAEgAigJEhMKC2luc3RhbmNlX2lkGAIgAigJEgwKBG5hbWUYAyACKAkSDQoFdmFsdWUYBCACKAkSEQoJdGltZXN0YW1wGAUgAigDIq4BChRUbWFuYWdlckV4Y2VwdGlvbkxvZxIWCg5jb21wb25lbnRfbmFtZRgBIAIoCRIQCghob3N0bmFtZRgCIAIoCRITCgtpbnN0YW5jZV9pZBgDIAIoCRISCgpzdGFja3RyYWNlGAQgAigJEhAKCGxhc3R0aW1lGAUgAigJEhEKCWZpcnN0dGltZRgGIAIoCRINCgVjb3VudBgHIAIoBRIPCgdsb2dnaW5nGAggASgJIoQBCg5QdWJsaXNoTWV0cmljcxIyCgdtZXRyaWNzGAEgAygLMiEuaGVyb24ucHJvdG8udG1hbmFnZXIuTWV0cmljRGF0dW0SPgoKZXhjZXB0aW9ucxgCIAMoCzIqLmhlcm9uLnByb3RvLnRtYW5hZ2VyLlRtYW5hZ2VyRXhjZXB0aW9uTG9nIiwKDk1ldHJpY0ludGVydmFsEg0KBXN0YXJ0GAEgAigDEgsKA2VuZBgCIAIoAyK4AQoNTWV0cmljUmVxdWVzdBIWCg5jb21wb25lbnRfbmFtZRgBIAIoCRITCgtpbnN0YW5jZV9pZBgCIAMoCRIOCgZtZXRyaWMYAyADKAkSEAoIaW50ZXJ2YWwYBCABKAMSPwoRZXhwbGljaXRfaW50ZXJ2YWwYBSABKAsyJC5oZXJvbi5wcm90by50bWFuYWdlci5NZXRyaWNJbnRlcnZhbBIXCghtaW51dGVseRgGIAEoCDoFZmFsc2Ui4QMKDk1ldHJpY1Jlc3BvbnNlEioKBnN0YXR1cxgBIAIoCzIaLmhlcm9uLnByb3RvLnN5c3RlbS5TdGF0dXMSPwoGbWV0cmljGAIgAygLMi8uaGVyb24ucHJvdG8udG1hbmFnZXIuTWV0cmljUmVzcG9uc2UuVGFza01ldHJpYxIQCghpbnRlcnZhbBgDIAEoAxrlAQoQSW5kaXZpZHVhbE1ldHJpYxIMCgRuYW1lGAEgAigJEg0KBXZhbHVlGAIgASgJElwKD2ludGVydmFsX3ZhbHVlcxgDIAMoCzJDLmhlcm9uLnByb3RvLnRtYW5hZ2VyLk1ldHJpY1Jlc3BvbnNlLkluZGl2aWR1YWxNZXRyaWMuSW50ZXJ2YWxWYWx1ZRpWCg1JbnRlcnZhbFZhbHVlEg0KBXZhbHVlGAEgAigJEjYKCGludGVydmFsGAIgAigLMiQuaGVyb24ucHJvdG8udG1hbmFnZXIuTWV0cmljSW50ZXJ2YWwaaAoKVGFza01ldHJpYxITCgtpbnN0YW5jZV9pZBgBIAIoCRJFCgZtZXRyaWMYAiADKAsyNS5oZXJvbi5wcm90by50bWFuYWdlci5NZXRyaWNSZXNwb25zZS5JbmRpdmlkdWFsTWV0cmljIkAKE0V4Y2VwdGlvbkxvZ1JlcXVlc3QSFgoOY29tcG9uZW50X25hbWUYASACKAkSEQoJaW5zdGFuY2VzGAIgAygJIoIBChRFeGNlcHRpb25Mb2dSZXNwb25zZRIqCgZzdGF0dXMYASACKAsyGi5oZXJvbi5wcm90by5zeXN0ZW0uU3RhdHVzEj4KCmV4Y2VwdGlvbnMYAiADKAsyKi5oZXJvbi5wcm90by50bWFuYWdlci5UbWFuYWdlckV4Y2VwdGlvbkxvZyIiCiBTdG1ncnNSZWdpc3RyYXRpb25TdW1tYXJ5UmVxdWVzdCJVCiFTdG1ncnNSZWdpc3RyYXRpb25TdW1tYXJ5UmVzcG9uc2USGQoRcmVnaXN0ZXJlZF9zdG1ncnMYASADKAkSFQoNYWJzZW50X3N0bWdycxgCIAMoCQ", [file_common, file_physical_plan, file_stats]);
+  fileDesc("Cg50bWFuYWdlci5wcm90bxIUaGVyb24ucHJvdG8udG1hbmFnZXIingEKEFRNYW5hZ2VyTG9jYXRpb24SFQoNdG9wb2xvZ3lfbmFtZRgBIAIoCRITCgt0b3BvbG9neV9pZBgCIAIoCRIMCgRob3N0GAMgAigJEhcKD2NvbnRyb2xsZXJfcG9ydBgEIAIoBRITCgtzZXJ2ZXJfcG9ydBgFIAIoBRISCgpzdGF0c19wb3J0GAYgASgFEg4KBWVwb2NoGOgHIAEoAyKSAQoUTWV0cmljc0NhY2hlTG9jYXRpb24SFQoNdG9wb2xvZ3lfbmFtZRgBIAIoCRITCgt0b3BvbG9neV9pZBgCIAIoCRIMCgRob3N0GAMgAigJEhcKD2NvbnRyb2xsZXJfcG9ydBgEIAIoBRITCgtzZXJ2ZXJfcG9ydBgFIAIoBRISCgpzdGF0c19wb3J0GAYgASgFIrEBChRTdE1nclJlZ2lzdGVyUmVxdWVzdBIoCgVzdG1nchgBIAIoCzIZLmhlcm9uLnByb3RvLnN5c3RlbS5TdE1nchIvCglpbnN0YW5jZXMYAiADKAsyHC5oZXJvbi5wcm90by5zeXN0ZW0uSW5zdGFuY2USDgoFdG9rZW4Y6AcgASgJEhcKDmVuZ2luZV92ZXJzaW9uGOkHIAEoCRIVCgxtYXN0ZXJfZXBvY2gY6gcgASgDIosBChVTdE1nclJlZ2lzdGVyUmVzcG9uc2USKgoGc3RhdHVzGAEgAigLMhouaGVyb24ucHJvdG8uc3lzdGVtLlN0YXR1cxIvCgVwcGxhbhgCIAEoCzIgLmhlcm9uLnByb3RvLnN5c3RlbS5QaHlzaWNhbFBsYW4SFQoMbWFzdGVyX2Vwb2NoGOgHIAEoAyKsAQoVU3RNZ3JIZWFydGJlYXRSZXF1ZXN0EhYKDmhlYXJ0YmVhdF90aW1lGAEgAigDEi0KBXN0YXRzGAIgAigLMh4uaGVyb24ucHJvdG8uc3lzdGVtLlN0TWdyU3RhdHMSFwoOZW5kZWRfdGFza19pZHMY6AcgAygFEjMKCmxvc3RfdGFza3MY6QcgAygLMh4uaGVyb24ucHJvdG8udG1hbmFnZXIuTG9zdFRhc2siLAoITG9zdFRhc2sSDwoHdGFza19pZBgBIAIoBRIPCgdsb3N0X2F0GAIgAigDIkQKFlN0TWdySGVhcnRiZWF0UmVzcG9uc2USKgoGc3RhdHVzGAEgAigLMhouaGVyb24ucHJvdG8uc3lzdGVtLlN0YXR1cyJqCgtNZXRyaWNEYXR1bRIWCg5jb21wb25lbnRfbmFtZRgBIAIoCRITCgtpbnN0YW5jZV9pZBgCIAIoCRIMCgRuYW1lGAMgAigJEg0KBXZhbHVlGAQgAigJEhEKCXRpbWVzdGFtcBgFIAIoAyKuAQoUVG1hbmFnZXJFeGNlcHRpb25Mb2cSFgoOY29tcG9uZW50X25hbWUYASACKAkSEAoIaG9zdG5hbWUYAiACKAkSEwoLaW5zdGFuY2VfaWQYAyACKAkSEgoKc3RhY2t0cmFjZRgEIAIoCRIQCghsYXN0dGltZRgFIAIoCRIRCglmaXJzdHRpbWUYBiACKAkSDQoFY291bnQYByACKAUSDwoHbG9nZ2luZxgIIAEoCSKEAQoOUHVibGlzaE1ldHJpY3MSMgoHbWV0cmljcxgBIAMoCzIhLmhlcm9uLnByb3RvLnRtYW5hZ2VyLk1ldHJpY0RhdHVtEj4KCmV4Y2VwdGlvbnMYAiADKAsyKi5oZXJvbi5wcm90by50bWFuYWdlci5UbWFuYWdlckV4Y2VwdGlvbkxvZyIsCg5NZXRyaWNJbnRlcnZhbBINCgVzdGFydBgBIAIoAxILCgNlbmQYAiACKAMiuAEKDU1ldHJpY1JlcXVlc3QSFgoOY29tcG9uZW50X25hbWUYASACKAkSEwoLaW5zdGFuY2VfaWQYAiADKAkSDgoGbWV0cmljGAMgAygJEhAKCGludGVydmFsGAQgASgDEj8KEWV4cGxpY2l0X2ludGVydmFsGAUgASgLMiQuaGVyb24ucHJvdG8udG1hbmFnZXIuTWV0cmljSW50ZXJ2YWwSFwoIbWludXRlbHkYBiABKAg6BWZhbHNlIuEDCg5NZXRyaWNSZXNwb25zZRIqCgZzdGF0dXMYASACKAsyGi5oZXJvbi5wcm90by5zeXN0ZW0uU3RhdHVzEj8KBm1ldHJpYxgCIAMoCzIvLmhlcm9uLnByb3RvLnRtYW5hZ2VyLk1ldHJpY1Jlc3BvbnNlLlRhc2tNZXRyaWMSEAoIaW50ZXJ2YWwYAyABKAMa5QEKEEluZGl2aWR1YWxNZXRyaWMSDAoEbmFtZRgBIAIoCRINCgV2YWx1ZRgCIAEoCRJcCg9pbnRlcnZhbF92YWx1ZXMYAyADKAsyQy5oZXJvbi5wcm90by50bWFuYWdlci5NZXRyaWNSZXNwb25zZS5JbmRpdmlkdWFsTWV0cmljLkludGVydmFsVmFsdWUaVgoNSW50ZXJ2YWxWYWx1ZRINCgV2YWx1ZRgBIAIoCRI2CghpbnRlcnZhbBgCIAIoCzIkLmhlcm9uLnByb3RvLnRtYW5hZ2VyLk1ldHJpY0ludGVydmFsGmgKClRhc2tNZXRyaWMSEwoLaW5zdGFuY2VfaWQYASACKAkSRQoGbWV0cmljGAIgAygLMjUuaGVyb24ucHJvdG8udG1hbmFnZXIuTWV0cmljUmVzcG9uc2UuSW5kaXZpZHVhbE1ldHJpYyJAChNFeGNlcHRpb25Mb2dSZXF1ZXN0EhYKDmNvbXBvbmVudF9uYW1lGAEgAigJEhEKCWluc3RhbmNlcxgCIAMoCSKCAQoURXhjZXB0aW9uTG9nUmVzcG9uc2USKgoGc3RhdHVzGAEgAigLMhouaGVyb24ucHJvdG8uc3lzdGVtLlN0YXR1cxI+CgpleGNlcHRpb25zGAIgAygLMiouaGVyb24ucHJvdG8udG1hbmFnZXIuVG1hbmFnZXJFeGNlcHRpb25Mb2ciIgogU3RtZ3JzUmVnaXN0cmF0aW9uU3VtbWFyeVJlcXVlc3QiVQohU3RtZ3JzUmVnaXN0cmF0aW9uU3VtbWFyeVJlc3BvbnNlEhkKEXJlZ2lzdGVyZWRfc3RtZ3JzGAEgAygJEhUKDWFic2VudF9zdG1ncnMYAiADKAk", [file_common, file_physical_plan, file_stats]);
 
 /**
  * Describes the message heron.proto.tmanager.TManagerLocation.
@@ -49,100 +49,107 @@ export const StMgrHeartbeatRequestSchema = /*@__PURE__*/
   messageDesc(file_tmanager, 4);
 
 /**
+ * Describes the message heron.proto.tmanager.LostTask.
+ * Use `create(LostTaskSchema)` to create a new message.
+ */
+export const LostTaskSchema = /*@__PURE__*/
+  messageDesc(file_tmanager, 5);
+
+/**
  * Describes the message heron.proto.tmanager.StMgrHeartbeatResponse.
  * Use `create(StMgrHeartbeatResponseSchema)` to create a new message.
  */
 export const StMgrHeartbeatResponseSchema = /*@__PURE__*/
-  messageDesc(file_tmanager, 5);
+  messageDesc(file_tmanager, 6);
 
 /**
  * Describes the message heron.proto.tmanager.MetricDatum.
  * Use `create(MetricDatumSchema)` to create a new message.
  */
 export const MetricDatumSchema = /*@__PURE__*/
-  messageDesc(file_tmanager, 6);
+  messageDesc(file_tmanager, 7);
 
 /**
  * Describes the message heron.proto.tmanager.TmanagerExceptionLog.
  * Use `create(TmanagerExceptionLogSchema)` to create a new message.
  */
 export const TmanagerExceptionLogSchema = /*@__PURE__*/
-  messageDesc(file_tmanager, 7);
+  messageDesc(file_tmanager, 8);
 
 /**
  * Describes the message heron.proto.tmanager.PublishMetrics.
  * Use `create(PublishMetricsSchema)` to create a new message.
  */
 export const PublishMetricsSchema = /*@__PURE__*/
-  messageDesc(file_tmanager, 8);
+  messageDesc(file_tmanager, 9);
 
 /**
  * Describes the message heron.proto.tmanager.MetricInterval.
  * Use `create(MetricIntervalSchema)` to create a new message.
  */
 export const MetricIntervalSchema = /*@__PURE__*/
-  messageDesc(file_tmanager, 9);
+  messageDesc(file_tmanager, 10);
 
 /**
  * Describes the message heron.proto.tmanager.MetricRequest.
  * Use `create(MetricRequestSchema)` to create a new message.
  */
 export const MetricRequestSchema = /*@__PURE__*/
-  messageDesc(file_tmanager, 10);
+  messageDesc(file_tmanager, 11);
 
 /**
  * Describes the message heron.proto.tmanager.MetricResponse.
  * Use `create(MetricResponseSchema)` to create a new message.
  */
 export const MetricResponseSchema = /*@__PURE__*/
-  messageDesc(file_tmanager, 11);
+  messageDesc(file_tmanager, 12);
 
 /**
  * Describes the message heron.proto.tmanager.MetricResponse.IndividualMetric.
  * Use `create(MetricResponse_IndividualMetricSchema)` to create a new message.
  */
 export const MetricResponse_IndividualMetricSchema = /*@__PURE__*/
-  messageDesc(file_tmanager, 11, 0);
+  messageDesc(file_tmanager, 12, 0);
 
 /**
  * Describes the message heron.proto.tmanager.MetricResponse.IndividualMetric.IntervalValue.
  * Use `create(MetricResponse_IndividualMetric_IntervalValueSchema)` to create a new message.
  */
 export const MetricResponse_IndividualMetric_IntervalValueSchema = /*@__PURE__*/
-  messageDesc(file_tmanager, 11, 0, 0);
+  messageDesc(file_tmanager, 12, 0, 0);
 
 /**
  * Describes the message heron.proto.tmanager.MetricResponse.TaskMetric.
  * Use `create(MetricResponse_TaskMetricSchema)` to create a new message.
  */
 export const MetricResponse_TaskMetricSchema = /*@__PURE__*/
-  messageDesc(file_tmanager, 11, 1);
+  messageDesc(file_tmanager, 12, 1);
 
 /**
  * Describes the message heron.proto.tmanager.ExceptionLogRequest.
  * Use `create(ExceptionLogRequestSchema)` to create a new message.
  */
 export const ExceptionLogRequestSchema = /*@__PURE__*/
-  messageDesc(file_tmanager, 12);
+  messageDesc(file_tmanager, 13);
 
 /**
  * Describes the message heron.proto.tmanager.ExceptionLogResponse.
  * Use `create(ExceptionLogResponseSchema)` to create a new message.
  */
 export const ExceptionLogResponseSchema = /*@__PURE__*/
-  messageDesc(file_tmanager, 13);
+  messageDesc(file_tmanager, 14);
 
 /**
  * Describes the message heron.proto.tmanager.StmgrsRegistrationSummaryRequest.
  * Use `create(StmgrsRegistrationSummaryRequestSchema)` to create a new message.
  */
 export const StmgrsRegistrationSummaryRequestSchema = /*@__PURE__*/
-  messageDesc(file_tmanager, 14);
+  messageDesc(file_tmanager, 15);
 
 /**
  * Describes the message heron.proto.tmanager.StmgrsRegistrationSummaryResponse.
  * Use `create(StmgrsRegistrationSummaryResponseSchema)` to create a new message.
  */
 export const StmgrsRegistrationSummaryResponseSchema = /*@__PURE__*/
-  messageDesc(file_tmanager, 15);
+  messageDesc(file_tmanager, 16);
 

@@ -143,6 +143,13 @@ export declare type InputStream = Message<"heron.proto.api.InputStream"> & {
    * @generated from field: optional heron.proto.api.CustomGroupingObjectType type = 5;
    */
   type: CustomGroupingObjectType;
+
+  /**
+   * With SHUFFLE only: tasks in the emitter's container come first.
+   *
+   * @generated from field: optional bool prefers_local = 1000;
+   */
+  prefersLocal: boolean;
 };
 
 /**

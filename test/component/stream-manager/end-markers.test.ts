@@ -70,6 +70,22 @@ describe('the end of a task', () => {
     await eventually(() => successor.heartbeats.some((tasks) => tasks.includes(1)));
   });
 
+  it('makes the loss of the instance harmless: the master hears of one before it only', async (t) => {
+    const running = await RunningStreamManagers.start(t, plan);
+    const all = await running.instances();
+    all.get(1)?.sendSet(end(1));
+    const { master } = running;
+    await eventually(() => master.heartbeats.some((tasks) => tasks.includes(1)));
+    all.get(1)?.kill();
+    all.get(3)?.kill();
+    const { log } = running.managerOf(1);
+    await eventually(() => log.filter((line) => line === 'lost an instance').length === 2);
+    const again = await running.instance(3);
+    again.sendSet(end(3));
+    await eventually(() => master.heartbeats.at(-1)?.includes(3) === true);
+    assert.deepEqual(master.lostTasks, [3]);
+  });
+
   it('is told again to a reader that comes back, for local and remote tasks', async (t) => {
     const running = await RunningStreamManagers.start(t, plan);
     const all = await running.instances();

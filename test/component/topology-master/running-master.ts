@@ -41,6 +41,8 @@ export interface MasterFixture {
   readonly clock?: Clock;
   readonly topology?: LogicalTopology;
   readonly packing?: PackingPlan;
+  /** What lies in the container's folder. */
+  readonly definition?: Uint8Array;
   /** In place of the encoded topology and packing plan: nodes as another engine wrote them. */
   readonly nodes?: { readonly topology: Uint8Array; readonly packing: Uint8Array };
 }
@@ -69,7 +71,7 @@ export class RunningMaster {
     };
     await stateManager.write(paths.topology(topology.name), nodes.topology);
     await stateManager.write(paths.packingPlan(topology.name), nodes.packing);
-    const running = new RunningMaster(t, stateManager, topology, fixture.clock ?? systemClock);
+    const running = new RunningMaster(t, stateManager, topology, fixture);
     t.after(() => running.master.close());
     return running;
   }
@@ -78,7 +80,7 @@ export class RunningMaster {
     t: TestContext,
     stateManager: MemoryStateManager,
     topology: LogicalTopology,
-    clock: Clock,
+    { clock = systemClock, definition }: MasterFixture,
   ) {
     this.#t = t;
     this.#topology = topology;
@@ -93,6 +95,7 @@ export class RunningMaster {
       statsPort: 0,
       metricsManagerPort: 1, // Nobody listens there; nothing waits for it.
       settings: new Settings(topology.config),
+      ...(definition && { definition }),
       stateManager,
       network: tcpNetwork,
       listenHttp,

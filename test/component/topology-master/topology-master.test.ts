@@ -11,9 +11,12 @@ import {
 } from '../../../src/state-manager/memory/memory-state-manager.ts';
 import { paths } from '../../../src/state-manager/paths.ts';
 import { StatusCode, TopologyMasterLocation } from '../../../src/wire/messages.ts';
+import { encodePackingPlan } from '../../../src/wire/packing-plan.ts';
+import { encodeTopology } from '../../../src/wire/topology.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { anAddress } from '../../support/placements.ts';
+import { aPackingPlan, anAddress } from '../../support/placements.ts';
+import { settled } from '../../support/settled.ts';
 import { HOST, instancesOf, RunningMaster, TOKEN, TOPOLOGY } from './running-master.ts';
 
 const LOCATION = paths.topologyMaster(TOPOLOGY.name);
@@ -190,6 +193,23 @@ test('the topology is complete when each task has ended', async (t) => {
   assert.equal(completion.result, 'completed');
 });
 
+test('the record names an instance that its stream manager has lost', async (t) => {
+  const { running, first, second } = await aRunningTopology(t);
+  await first.beatWith({ endedTaskIds: [1], lostTaskIds: [2, 3] });
+  await second.beat(3);
+  await first.beatWith({ endedTaskIds: [1, 2], lostTaskIds: [2, 3] });
+  const path = paths.completed(TOPOLOGY.name);
+  const bytes = await eventually(async () => (await running.stateManager.read(path)) ?? false);
+  const { result, incidents } = parseCompletion(bytes);
+  assert.equal(result, 'completed-with-losses');
+  // Task 3 is none of its own.
+  const lost = CLAIM.instances.find(({ task }) => task === 2);
+  assert.deepEqual(
+    incidents.map(({ process, atMs }) => ({ process, atMs })),
+    [{ process: lost?.id, atMs: 7 }],
+  );
+});
+
 test('the topology is paused and goes on by HTTP, and stays so over a restart', async (t) => {
   const tree = new MemoryStateTree();
   const { running, first } = await aRunningTopology(t, { tree });
@@ -284,4 +304,52 @@ test('browsers are refused, and bodies beyond the limit', async (t) => {
     () => 413, // The server may close before the client has sent everything.
   );
   assert.equal(refused, 413);
+});
+
+test('O42: a master of damaged records starts, and works by what stands in', async (t) => {
+  const tree = new MemoryStateTree();
+  const before = await RunningMaster.start(t, { tree });
+  const first = await before.registered(1);
+  await before.registered(2);
+  await eventually(() => first.plans.length === 1);
+  await before.master.close();
+  await before.stateManager.close();
+  const damaged = Buffer.from('truncated');
+  const nodes = { topology: damaged, packing: damaged };
+  const running = await RunningMaster.start(t, {
+    tree,
+    nodes,
+    definition: encodeTopology(TOPOLOGY),
+  });
+  await running.registered(1);
+  const second = await running.connect();
+  const address = anAddress(2);
+  const answer = await second.register({ address, instances: instancesOf(address.id) });
+  assert.equal(answer.pplan?.epoch, 2n);
+  assert.deepEqual((await running.storedPlan())?.topology, TOPOLOGY);
+  assert.deepEqual(running.failures, []);
+});
+
+test('O42: what nothing stands in for is waited for until it is mended', async (t) => {
+  const nodes = { topology: encodeTopology(TOPOLOGY), packing: Buffer.from('truncated') };
+  const clock = new ManualClock();
+  const running = await RunningMaster.prepare(t, { nodes, clock });
+  let serves = false;
+  const started = running.master.start().then(() => (serves = true));
+  // Far beyond the time for which what is missing is waited for.
+  for (let wait = 0; wait < 300; wait += 1) {
+    await settled();
+    clock.advance(2_000);
+  }
+  assert.deepEqual(running.failures, []);
+  await running.stateManager.write(
+    paths.packingPlan(TOPOLOGY.name),
+    encodePackingPlan(aPackingPlan([2, 1])),
+  );
+  await eventually(async () => {
+    clock.advance(2_000);
+    await settled();
+    return serves;
+  });
+  await started;
 });

@@ -47,7 +47,11 @@ function aDispatcher(grouping: Grouping, tasks: number) {
     }),
   );
   const traffic = new InstanceTraffic(new MetricsRegistry());
-  const router = new StreamRouter(plan, { keyGroups: 64, random: createSeededRandom(1) });
+  const router = new StreamRouter(plan, {
+    keyGroups: 64,
+    random: createSeededRandom(1),
+    localTasks: [],
+  });
   const pool = new BatchPool();
   const dispatcher = new Dispatcher({ router, outboxes, pool, traffic, logger: silentLogger });
   const source = new LocalSource(taskId(1), 1 << 30, schedule);

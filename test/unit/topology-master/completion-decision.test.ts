@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { containerId, taskId, topologyId } from '../../../src/base/ids.ts';
+import type { Incident } from '../../../src/model/completion.ts';
 import type { ProcessExit } from '../../../src/model/container-report.ts';
 import {
   completionOf,
   isComplete,
+  lostInstances,
   replacedProcesses,
 } from '../../../src/topology-master/completion-decision.ts';
 import { anAddress, anInstance } from '../../support/placements.ts';
@@ -27,12 +29,16 @@ const EXIT: ProcessExit = {
   lastLines: [],
 };
 
-function recordOf(processes: Readonly<Record<string, ProcessExit | undefined>>, firstPlanAtMs = 0) {
+function recordOf(
+  processes: Readonly<Record<string, ProcessExit | undefined>>,
+  firstPlanAtMs = 0,
+  seen: readonly Incident[] = [],
+) {
   return completionOf({
     topologyId: topologyId('words-1'),
     nowMs: 1_000,
     firstPlanAtMs,
-    seen: [],
+    seen,
     reports: [
       {
         containerId: containerId(1),
@@ -107,4 +113,29 @@ test('a stream manager with another pid is another process', () => {
   ]);
   assert.deepEqual(replacedProcesses(before, before, 5), []);
   assert.deepEqual(replacedProcesses([], after, 5), []);
+});
+
+test('what a stream manager has lost is named as the executor names it', () => {
+  const registration = { address: anAddress(2), instances: [anInstance(2, 3), anInstance(2, 4)] };
+  const lost = [
+    { taskId: 4, lostAt: 7n },
+    { taskId: 9, lostAt: 8n }, // Not one of its own.
+  ];
+  assert.deepEqual(lostInstances(registration, lost), [
+    {
+      atMs: 7,
+      container: 2,
+      process: anInstance(2, 4).id,
+      reason: 'stmgr-2 lost the connection with it',
+    },
+  ]);
+});
+
+test('the same loss is not named twice: the report says more', () => {
+  const { id } = anInstance(1, 1);
+  const lost = { atMs: 501, container: 1, process: id, reason: 'lost' };
+  assert.deepEqual(recordOf({ [id]: EXIT }, 0, [lost]).incidents, [
+    { atMs: EXIT.atMs, container: 1, process: id, reason: EXIT.reason },
+  ]);
+  assert.deepEqual(recordOf({ [id]: { ...EXIT, atMs: 3 } }, 400, [lost]).incidents, [lost]);
 });

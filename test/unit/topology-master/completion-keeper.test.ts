@@ -121,3 +121,14 @@ test('after close nothing is written', async () => {
   await end(1, 2);
   assert.equal(await record(), undefined);
 });
+
+test('what was lost is in the record although no report tells of it, once', async () => {
+  const { record, end, keeper } = keeperOf();
+  const lost = { atMs: 5, container: 1, process: 'container_1_word_1', reason: 'lost' };
+  keeper.addLost([lost]);
+  await end(1);
+  keeper.addLost([{ ...lost, atMs: 8 }]);
+  await end(2);
+  assert.equal((await record())?.result, 'completed-with-losses');
+  assert.deepEqual((await record())?.incidents, [lost]);
+});

@@ -61,6 +61,19 @@ test('three hours are kept by the minute, the total for ever', () => {
   assert.equal(series.total(), 1_000);
 });
 
+test('an average is kept by the minute as well', () => {
+  const series = new MetricSeries('average');
+  for (let minute = 0; minute < 200; minute += 1) {
+    series.add(minute, minute * 60);
+    series.add(minute + 1, minute * 60 + 59);
+  }
+  const [newest, ...older] = series.bucketsIn({ startSeconds: 0, endSeconds: 1_000_000 });
+  assert.deepEqual(newest, { value: 199.5, startSeconds: 11_940, endSeconds: 12_000 });
+  assert.deepEqual(older.at(-1), { value: 20.5, startSeconds: 1_200, endSeconds: 1_260 });
+  assert.equal(series.over({ startSeconds: 1_260, endSeconds: 1_319 }), 21.5);
+  assert.equal(series.total(), 100);
+});
+
 test('a wall clock that is set back loses nothing', () => {
   const series = new MetricSeries('sum');
   series.add(1, 600);

@@ -39,7 +39,7 @@ test('an instance has room for so many names, the collector for so many instance
   }
   assert.equal(collector.component('word')?.get(SOURCE.instance)?.size, 512);
   assert.equal(collector.dropped, 600 - 512);
-  for (let instance = 0; instance < 10_010; instance += 1) {
+  for (let instance = 0; instance < 20_010; instance += 1) {
     const source = { component: `c${instance % 7}`, instance: `i${instance}` };
     collector.add(source, { name: '__ack-count/default', value: '1' }, 60);
   }

@@ -4,6 +4,7 @@ import { containerId } from '../../../src/base/ids.ts';
 import {
   byContainer,
   expectedInstances,
+  expectedInstancesOf,
   expectedStreamManagers,
   isSameAddress,
   isSamePlacement,
@@ -19,6 +20,23 @@ test('a packing plan says which stream managers and instances there are', () => 
     anInstance(1, 2),
     anInstance(2, 3),
   ]);
+});
+
+test('each stream manager has its own instances; a container may have none', () => {
+  const packing = aPackingPlan([2, 1, 0]);
+  assert.deepEqual(expectedInstancesOf(packing, anAddress(1).id), [
+    anInstance(1, 1),
+    anInstance(1, 2),
+  ]);
+  assert.deepEqual(expectedInstancesOf(packing, anAddress(3).id), []);
+  assert.equal(expectedInstancesOf(packing, anAddress(4).id), undefined);
+});
+
+test('a changed packing plan is asked anew', () => {
+  const packing = aPackingPlan([1]);
+  assert.deepEqual(expectedStreamManagers(packing), ['stmgr-1']);
+  const grown = { ...packing, containers: aPackingPlan([1, 1]).containers };
+  assert.deepEqual(expectedStreamManagers(grown), ['stmgr-1', 'stmgr-2']);
 });
 
 test('the order of containers in the plan does not matter', () => {

@@ -12,7 +12,12 @@ import {
 import { paths } from '../../../src/state-manager/paths.ts';
 import { PlanKeeper } from '../../../src/topology-master/plan-keeper.ts';
 import { expectedInstances } from '../../../src/topology-master/placement.ts';
-import { decodePhysicalPlan, type PhysicalPlanMessage } from '../../../src/wire/physical-plan.ts';
+import { StoredPhysicalPlan } from '../../../src/wire/messages.ts';
+import {
+  decodePhysicalPlan,
+  type PhysicalPlanMessage,
+  physicalPlanToMessage,
+} from '../../../src/wire/physical-plan.ts';
 import { encodeTopology, topologyToMessage } from '../../../src/wire/topology.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { aPackingPlan, anAddress } from '../../support/placements.ts';
@@ -145,6 +150,20 @@ test('a changed address makes a new plan with a greater epoch', async () => {
   );
 });
 
+test('a stream manager that has become another process is noted before that is stored', async () => {
+  const master = await running();
+  master.stateManager.nextEpoch = () =>
+    Promise.reject(environmentError('STATE_UNAVAILABLE', 'away', { retryable: true }));
+  await master.register(anAddress(1));
+  assert.deepEqual(master.keeper.replaced, []);
+  await master.register(anAddress(2, { pid: 9 }));
+  assert.deepEqual(
+    master.keeper.replaced.map((incident) => incident.process),
+    ['stmgr-2'],
+  );
+  await master.keeper.close();
+});
+
 test('a state is stored before it is distributed, and the same again is nothing', async () => {
   const master = await running();
   await master.keeper.setState('PAUSED');
@@ -234,9 +253,29 @@ test('a plan that cannot be read is made again from registrations', async () => 
   assert.equal(master.keeper.state, 'RUNNING');
 });
 
+test('a plan whose topology is not fit to run is made again from registrations', async () => {
+  const tree = new MemoryStateTree();
+  const before = await running(tree);
+  const unfit = { ...TOPOLOGY, config: new Map([['topology.stmgrs', 'x']]) };
+  const { current } = before.keeper;
+  assert.ok(current);
+  const message = physicalPlanToMessage(current, topologyToMessage(unfit));
+  await before.stateManager.write(PATH, StoredPhysicalPlan.encode(message));
+  const master = await running(tree);
+  assert.deepEqual((await master.stored())?.topology, TOPOLOGY);
+});
+
 test('after close no change begins', async () => {
   const master = await running();
   await master.keeper.close();
   await assert.rejects(master.keeper.setState('PAUSED'), { code: 'CONNECTION_CLOSED' });
   assert.equal(master.clock.pendingTimers, 0);
+});
+
+test('spouts that have ended are not asked to emit or to rest again', async () => {
+  const master = await running();
+  await master.keeper.setState('KILLED');
+  await master.keeper.setState('KILLED');
+  await assert.rejects(master.keeper.setState('RUNNING'), { code: 'TOPOLOGY_NOT_READY' });
+  assert.equal((await master.stored())?.topology.state, 'KILLED');
 });

@@ -4,7 +4,7 @@ import { AssertionError } from '../../../src/base/assert.ts';
 import { EngineError } from '../../../src/base/errors.ts';
 import { componentName, streamName, topologyId, topologyName } from '../../../src/base/ids.ts';
 import type { Grouping, LogicalTopology } from '../../../src/model/logical-topology.ts';
-import { ConfigValueType } from '../../../src/wire/generated/topology_pb.js';
+import * as proto from '../../../src/wire/generated/topology_pb.js';
 import { StoredTopology } from '../../../src/wire/messages.ts';
 import {
   decodeTopology,
@@ -18,6 +18,7 @@ import { goldenFolder } from '../../support/golden.ts';
 const groupings: readonly Grouping[] = [
   { kind: 'shuffle' },
   { kind: 'none' },
+  { kind: 'local-or-shuffle' },
   { kind: 'all' },
   { kind: 'global' },
   { kind: 'fields', fields: ['word', 'count'] },
@@ -73,7 +74,7 @@ const corrupted =
     return true;
   };
 
-const { PYTHON_SERIALIZED_VALUE } = ConfigValueType;
+const { PYTHON_SERIALIZED_VALUE } = proto.ConfigValueType;
 
 suite('topologies', () => {
   test('come back as they were, ours whole (T1)', () => {
@@ -88,6 +89,12 @@ suite('topologies', () => {
   test('keep the module when it takes no arguments', () => {
     const topology = { ...words, module: { file: 'words.mjs', arguments: [] } };
     assert.deepEqual(decodeTopology(encodeTopology(topology)), topology);
+  });
+
+  test('tell foreign processes groupings that they know', () => {
+    const types = topologyToMessage(words).bolts[0]?.inputs.map(({ gtype }) => gtype);
+    const { SHUFFLE, NONE, ALL, LOWEST, FIELDS, DIRECT, CUSTOM } = proto.Grouping;
+    assert.deepEqual(types, [SHUFFLE, NONE, SHUFFLE, ALL, LOWEST, FIELDS, DIRECT, CUSTOM]);
   });
 
   test('tell foreign processes the parallelism of a component', () => {

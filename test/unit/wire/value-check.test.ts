@@ -14,7 +14,31 @@ suite('values that would change are refused', () => {
   let deep: unknown = {};
   for (let level = 0; level < 300; level += 1) deep = { deep };
 
+  const cycle: Record<string, unknown> = { zero: -0 };
+  cycle['self'] = cycle;
+  const list: unknown[] = [];
+  list.push([list]);
+  const map = new Map<string, unknown>();
+  map.set('a', { map });
+
   const rows: [string, unknown][] = [
+    ['value.self: what contains itself cannot be sent', cycle],
+    ['value[0][0]: what contains itself cannot be sent', list],
+    ['value.values()[0].map: what contains itself cannot be sent', map],
+    [
+      'value: what throws while it is read cannot be sent (no luck)',
+      {
+        get a() {
+          throw new Error('no luck');
+        },
+      },
+    ],
+    ['value: an object of class Number cannot be sent', Object(1)],
+    ['value: an object of class List cannot be sent', new (class List extends Array {})()],
+    ['value: an object of class Table cannot be sent', new (class Table extends Map {})()],
+    ['value.at: an object of class Day cannot be sent', { at: new (class Day extends Date {})() }],
+    ['value: an object of class DataView cannot be sent', new DataView(new ArrayBuffer(1))],
+    ['value: an object of class URL cannot be sent', new URL('http://host')],
     ['value: a function cannot be sent', () => 1],
     ['value: a symbol cannot be sent', Symbol('s')],
     ['value.items[3].callback: a function cannot be sent', { items: [1, 2, 3, { callback() {} }] }],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import * as fc from 'fast-check';
+import { hasCode } from '../../../src/base/errors.ts';
 import { decodeValue } from '../../../src/wire/value-reader.ts';
 import { encodeValue } from '../../../src/wire/values.ts';
 import { scalars, values } from '../../support/arbitrary-values.ts';
@@ -71,21 +72,96 @@ suite('values come back exactly as they were sent (V1)', () => {
     assert.equal(Object.getPrototypeOf(inside.bytes), Uint8Array.prototype);
   });
 
-  test('a cycle and a shared part', () => {
-    const cycle: Record<string, unknown> = { zero: -0 };
-    cycle['self'] = cycle;
-    const back = there(cycle) as Record<string, unknown>;
-    assert.equal(back['self'], back);
-    assert.ok(Object.is(back['zero'], -0));
+  test('a part that occurs twice is one part again', () => {
+    const part = { zero: -0 };
+    const shared = there([part, [part]]) as [typeof part, (typeof part)[]];
+    assert.equal(shared[0], shared[1][0]);
+    assert.ok(Object.is(shared[0].zero, -0));
+    const bytes = Uint8Array.of(1);
+    const { a, b } = there({ a: bytes, b: bytes }) as { a: unknown; b: unknown };
+    assert.deepEqual([a, b], [bytes, bytes]);
+  });
 
-    const part = { a: 1 };
-    const shared = there([part, part]) as unknown[];
-    assert.equal(shared[0], shared[1]);
+  test('the order of keys, entries and elements', () => {
+    const records = there([
+      { a: 1, b: 2 },
+      { b: 2, a: 1 },
+      { 10: 'x', 2: 'y' },
+    ]) as readonly object[];
+    assert.deepEqual(records.map(Object.keys), [
+      ['a', 'b'],
+      ['b', 'a'],
+      ['2', '10'],
+    ]);
+    const map = new Map([
+      ['z', 1],
+      ['a', 2],
+    ]);
+    assert.deepEqual([...(there(map) as typeof map)], [...map]);
+    assert.deepEqual([...(there(new Set([3, 1, 2])) as Set<number>)], [3, 1, 2]);
+  });
 
-    const list: unknown[] = [];
-    list.push(list);
-    const listBack = there(list) as unknown[];
-    assert.equal(listBack[0], listBack);
+  test('the elements of a view, not what lies around them', () => {
+    const { buffer } = Uint8Array.from({ length: 64 }, (_, index) => index);
+    for (const view of [
+      new Int16Array(buffer, 2, 3),
+      new Float64Array(buffer, 8, 2),
+      new BigUint64Array(buffer, 16, 1),
+      new Uint8ClampedArray(buffer, 1, 5),
+    ]) {
+      for (const value of [view, { view }, [undefined, view]]) {
+        assert.deepEqual(there(value), value);
+      }
+    }
+    const shared = new Uint8Array(new SharedArrayBuffer(4)).fill(7);
+    const back = there({ shared }) as { shared: Uint8Array };
+    assert.deepEqual(back.shared, Uint8Array.of(7, 7, 7, 7));
+    assert.ok(back.shared.buffer instanceof ArrayBuffer);
+  });
+
+  test('what is around the data is not sent: the exceptions of V1', () => {
+    const bare = Object.assign(Object.create(null) as object, { a: 1 });
+    assert.deepEqual(there(bare), { a: 1 });
+    const getter = {
+      get a() {
+        return 1;
+      },
+    };
+    assert.deepEqual(there(getter), { a: 1 });
+    assert.deepEqual(there(/(?<x>a)/.exec('a')), ['a', 'a']);
+    assert.deepEqual(there(Object.defineProperty({ a: 1 }, 'hidden', { value: 2 })), { a: 1 });
+    assert.deepEqual(there(Object.freeze({ a: 1 })), { a: 1 });
+  });
+
+  test('anything at all comes back as it was or is refused', () => {
+    const anything = fc.anything({
+      withBigInt: true,
+      withBoxedValues: true,
+      withDate: true,
+      withMap: true,
+      withSet: true,
+      withSparseArray: true,
+      withTypedArray: true,
+      withUnicodeString: true,
+      withObjectString: true,
+    });
+    const odd = fc.constantFrom<unknown>(() => 1, Symbol('s'), /x/, new Error('no'), '\ud800');
+    const mixed = fc.oneof(anything, fc.array(fc.oneof(anything, odd), { maxLength: 3 }), odd);
+    let sent = 0;
+    fc.assert(
+      fc.property(mixed, (value) => {
+        try {
+          const back = there(value);
+          assert.deepEqual(back, value);
+          sent += 1;
+        } catch (error) {
+          assert.ok(hasCode(error, 'VALUE_NOT_SERIALIZABLE'), String(error));
+          assert.match(error.message, /^value.* cannot be sent/);
+        }
+      }),
+      { numRuns: 1000 },
+    );
+    assert.ok(sent > 100, `${sent} of 1000 were sent`);
   });
 
   test('what was read shares no memory with the bytes', () => {
