@@ -20,6 +20,7 @@ const PROCESSES = [
 const ALLOWED = {
   base: [],
   model: ['base'],
+  config: ['base', 'model'],
   metrics: ['base'],
   ring: ['base'],
   wire: ['base', 'model'],
@@ -44,7 +45,7 @@ const ALLOWED = {
   'topology-master': PROCESS,
   'metrics-manager': PROCESS,
   executor: PROCESS,
-  cli: PROCESS,
+  cli: [...PROCESS, 'config'],
 
   // Above all processes: it constructs them on a simulated world.
   simulation: [...PROCESS, ...PROCESSES],

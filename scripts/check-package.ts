@@ -2,7 +2,7 @@
   Proves the packed package where nothing of the repository can help it: in an empty folder,
   installed from the archive as a user would, a topology and a test compile against its
   declarations, the test passes, the topology is submitted by its command, counts words to the end,
-  and leaves nothing running.
+  and leaves nothing running. A project made by `npm create heron-ts` compiles, tests and runs.
 */
 
 import assert from 'node:assert/strict';
@@ -20,27 +20,63 @@ const LOOK_EVERY_MS = 250;
 
 const folder = await mkdtemp(join(tmpdir(), 'heron-package-'));
 const topology = [`local/${userInfo().username}/dev`, 'words'];
+/** A folder below the other one, where Node finds the same packages. */
+const project = join(folder, 'my-words');
 process.env['HERON_DATA'] = join(folder, 'data');
 
 function heron(...args: readonly string[]): Promise<ToolResult> {
-  return run(join(folder, 'node_modules', '.bin', 'heron'), args, folder);
+  return run(installed('heron'), args, folder);
+}
+
+function installed(command: string): string {
+  return join(folder, 'node_modules', '.bin', command);
 }
 
 async function install(): Promise<void> {
   const archive = await pack(folder);
   await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n');
-  const args = ['install', '--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund', archive];
+  const archives = [archive, await packCreate()];
+  const args = [
+    'install',
+    '--ignore-scripts',
+    '--omit=dev',
+    '--no-audit',
+    '--no-fund',
+    ...archives,
+  ];
   await mustPass('npm install', run('npm', args, folder));
   for (const file of EXAMPLE) await cp(join(root, 'examples', file), join(folder, file));
 }
 
+/** The package of `npm create heron-ts`. */
+async function packCreate(): Promise<string> {
+  const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder];
+  const output = await mustPass('npm pack', run('npm', args, join(root, 'create')));
+  const [packed] = JSON.parse(output) as readonly [{ readonly filename: string }];
+  return join(folder, packed.filename);
+}
+
 /** With the repository's compiler, but with every setting and declaration of the user's folder. */
-async function compileExample(): Promise<void> {
-  const options = ['--noEmit', '--strict', '--target', 'es2024', '--module', 'nodenext'];
+async function compile(what: string, where: string, args: readonly string[]): Promise<void> {
   const node = ['--types', 'node', '--typeRoots', join(root, 'node_modules', '@types')];
   const compiler = join(root, 'node_modules', '.bin', 'tsc');
-  const args = [...options, ...node, '--allowImportingTsExtensions', ...EXAMPLE];
-  await mustPass('compiling the example', run(compiler, args, folder));
+  await mustPass(`compiling ${what}`, run(compiler, [...args, ...node], where));
+}
+
+async function compileExample(): Promise<void> {
+  const options = ['--noEmit', '--strict', '--target', 'es2024', '--module', 'nodenext'];
+  await compile('the example', folder, [...options, '--allowImportingTsExtensions', ...EXAMPLE]);
+}
+
+/** The words of its sentences are printed by a component, so they are in the logs. */
+async function useProject(): Promise<void> {
+  await mustPass('npm create', run(installed('create-heron-ts'), [project], folder));
+  await compile('the project', project, ['--project', '.']);
+  await mustPass("the project's tests", run(process.execPath, ['--test'], project));
+  const args = ['run', 'local', 'topology.ts', 'my-words'];
+  await mustPass('heron run', run(installed('heron'), args, project));
+  const logs = await mustPass('heron logs', heron('logs', 'local', 'my-words'));
+  assert.match(logs, /the: 2/);
 }
 
 async function stateOfTopology(): Promise<unknown> {
@@ -69,6 +105,7 @@ try {
   const version = await mustPass('heron version', heron('version'));
   assert.match(version, /\d+\.\d+\.\d+/);
   await countWords();
+  await useProject();
   process.stdout.write(`the package works in an empty folder (${version.trim()})\n`);
 } finally {
   // Says that there is nothing to kill when all went well, and ends what runs when it did not.

@@ -1,14 +1,17 @@
 /*
-  Makes src/wire/generated from src/wire/proto. With --check it changes nothing and fails when what
-  is committed is not what the .proto files give. What is made how is in buf.yaml and buf.gen.yaml.
+  Makes src/wire/generated from src/wire/proto and docs/configuration.md from the settings' table.
+  With --check it changes nothing and fails when what is committed is not what these sources give.
+  How the first is made is in buf.yaml and buf.gen.yaml.
 */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { settingsPage } from './settings-page.ts';
 
 const GENERATED = 'src/wire/generated';
+const SETTINGS_PAGE = 'docs/configuration.md';
 const root = dirname(import.meta.dirname);
 
 function generate(outputRoot: string): void {
@@ -42,6 +45,7 @@ function differences(): string[] {
 }
 
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
+const pageFile = join(root, SETTINGS_PAGE);
 if (values.check) {
   const stale = differences();
   if (stale.length > 0) {
@@ -49,6 +53,12 @@ if (values.check) {
     console.error('Run `npm run generate` and commit the result.');
     process.exitCode = 1;
   }
+  if (!existsSync(pageFile) || readFileSync(pageFile, 'utf8') !== settingsPage()) {
+    console.error(`${SETTINGS_PAGE} is not what src/model/setting-table.ts gives.`);
+    console.error('Run `npm run generate` and commit the result.');
+    process.exitCode = 1;
+  }
 } else {
   generate(root);
+  writeFileSync(pageFile, settingsPage());
 }

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { mustPass, root, run, runTool } from './tools.ts';
 
-const COPIED = ['README.md', 'CHANGELOG.md', 'LICENSE', 'NOTICE', 'bin'];
+const COPIED = ['README.md', 'CHANGELOG.md', 'LICENSE', 'NOTICE', 'bin', 'templates'];
 /** What of the repository's package.json is about the package. */
 const KEPT_KEYS = [
   'name',

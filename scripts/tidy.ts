@@ -88,7 +88,7 @@ function lockfileHosts(): readonly string[] {
   return hosts.map((host) => `package-lock.json: ${host}`);
 }
 
-const paths = globSync('{src,test,scripts,bin,bench,examples}/**/*.{ts,mjs}', {
+const paths = globSync('{src,test,scripts,bin,bench,examples,templates,create}/**/*.{ts,mjs}', {
   cwd: root,
   exclude: ['**/generated/**', '**/golden/**', '**/node_modules/**'],
 });

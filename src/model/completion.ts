@@ -8,11 +8,12 @@ import { type TopologyId, topologyId } from '../base/ids.ts';
 */
 
 /**
- * `completed-with-losses`: a process that carries data ended on the way, so tuples may be missing.
+ * `completed-with-losses`: a process that carries data ended on the way, or was cut off from its
+ * stream manager, so tuples may be missing.
  */
 export type CompletionResult = 'completed' | 'completed-with-losses';
 
-/** One end of a process that may have cost tuples. */
+/** One end of a process, or of its connection, that may have cost tuples. */
 export interface Incident {
   readonly atMs: number;
   readonly container: number;

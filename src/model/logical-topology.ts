@@ -22,10 +22,12 @@ export interface OutputStream {
 export type Grouping =
   | { readonly kind: 'shuffle' }
   | { readonly kind: 'none' }
+  /** Shuffle among the tasks in the emitter's container, or among all where it has none. */
+  | { readonly kind: 'local-or-shuffle' }
   | { readonly kind: 'all' }
   | { readonly kind: 'global' }
   | { readonly kind: 'fields'; readonly fields: readonly string[] }
-  /** The emitting instance names the tasks; the stream manager only delivers. */
+  /** The emitting component, or the author's code in it, names the tasks of each tuple. */
   | { readonly kind: 'direct' }
   | { readonly kind: 'custom' };
 

@@ -51,6 +51,9 @@ function optional<Value>(
   return unit === undefined ? base : { ...base, unit };
 }
 
+/** A text for people, stored with the topology; the engine does nothing with it. */
+const note = (doc: string): Setting<string, undefined> => optional(nonEmptyText, undefined, doc);
+
 const milliseconds = (value: number, doc: string): Setting<number, number> =>
   setting(wholeNumber({ min: 1, max: LONGEST_TIMER_MS }), value, 'ms', doc);
 
@@ -69,8 +72,12 @@ const cores = number({ min: 0 });
 
 export const SETTINGS = {
   'topology.name': optional(nonEmptyText, undefined, 'Name of the topology; set by submit.'),
+  'topology.project.name': note('The project that the topology belongs to.'),
+  'topology.team.name': note('Who answers for the topology.'),
+  'topology.team.email': note('Where to write to about the topology.'),
+  'topology.team.environment': note('What the topology runs for, such as production.'),
   'topology.stmgrs': setting(
-    wholeNumber({ min: 1 }),
+    wholeNumber({ min: 1, max: 100_000 }),
     1,
     'count',
     'Worker containers, not counting the one of the topology master.',
@@ -86,20 +93,40 @@ export const SETTINGS = {
     wholeNumber({ min: 1, max: Math.floor(LONGEST_TIMER_MS / 1000) }),
     30,
     's',
-    'Time for a tuple tree to be acked before it fails.',
+    'With acks, the time for a tuple tree to be acked before it fails.',
   ),
   'topology.enable.message.timeouts': setting(
     boolean,
     true,
     undefined,
-    'Whether tuple trees fail after the time-out.',
+    'With acks, whether tuple trees fail after the time-out.',
   ),
-  'topology.max.spout.pending': count(100, 'Tuple trees that a spout task may have under way.'),
+  'topology.max.spout.pending': count(
+    100,
+    'With acks, the tuple trees that a spout task may have under way.',
+  ),
   'topology.reliability.mode': setting(
     oneOf('ATMOST_ONCE'),
     'ATMOST_ONCE',
     undefined,
     'What is promised for each tuple.',
+  ),
+  'topology.tick.tuple.freq.ms': optional(
+    wholeNumber({ min: 1, max: LONGEST_TIMER_MS }),
+    'ms',
+    'How often a bolt receives a tick; without it, never.',
+  ),
+  'topology.bolt.concurrency': setting(
+    wholeNumber({ min: 1, max: 100_000 }),
+    1,
+    'count',
+    'Promises of execute that a bolt may have pending at once in each task.',
+  ),
+  'topology.bolt.order': setting(
+    oneOf('key', 'none'),
+    'key',
+    undefined,
+    'What a concurrent bolt executes one by one: tuples of equal grouping fields, or none.',
   ),
   'topology.key.groups': setting(
     wholeNumber({ min: 1, max: 65_536 }),
@@ -125,7 +152,25 @@ export const SETTINGS = {
   'topology.container.ram.padding': optional(
     memory,
     'bytes',
-    "Memory in each container for the engine's own processes; by default the sum of theirs.",
+    "Memory in each container for the engine's own processes; else their sum, or 1 GiB at least.",
+  ),
+  'topology.container.padding.percentage': setting(
+    wholeNumber({ min: 0, max: 99 }),
+    10,
+    undefined,
+    'Share of a container, in percent, that is padding at least, where packing heeds limits.',
+  ),
+  'topology.container.max.instances': setting(
+    wholeNumber({ min: 1, max: 100_000 }),
+    10,
+    'count',
+    'Tasks in a container at most when packed first-fit; sizes a container that has no limit.',
+  ),
+  'topology.packing.ffd.sorting.strategy': setting(
+    oneOf('RAM_FIRST', 'CPU_FIRST'),
+    'RAM_FIRST',
+    undefined,
+    'What makes a component large, and so early, when packed first-fit decreasing.',
   ),
   'topology.component.cpumap': optional(
     perComponent(cores),
@@ -145,6 +190,12 @@ export const SETTINGS = {
   'topology.stmgr.ram': setting(memory, GIB, 'bytes', 'Memory of a stream manager.'),
   'topology.metricsmgr.ram': setting(memory, GIB, 'bytes', 'Memory of a metrics manager.'),
 
+  'heron.packing.algorithm': setting(
+    oneOf('round-robin', 'resource-compliant-round-robin', 'first-fit-decreasing'),
+    'round-robin',
+    undefined,
+    'How tasks are dealt to containers.',
+  ),
   'heron.streammgr.network.options.maximum.packet.mb': megabytes(
     10,
     'Largest packet that a stream manager takes.',

@@ -1,4 +1,5 @@
 import { userError } from '../base/errors.ts';
+import { heronSetting } from './heron-settings.ts';
 import type { ConfigMap } from './logical-topology.ts';
 import { nearest } from './nearest.ts';
 import { quotable } from './quotable.ts';
@@ -7,7 +8,7 @@ import type { SettingType } from './setting-types.ts';
 
 /*
   Typed reading of configs, which are text by key. Keys that the engine does not know are the
-  user's own and pass; `misspeltKeys` finds those that look like a slip of the pen.
+  user's own and pass; `configWarnings` finds those that look as if the engine should know them.
 */
 
 export { SETTINGS } from './setting-table.ts';
@@ -20,6 +21,19 @@ export type SettingValue<Key extends SettingKey> =
 
 /** What surrounds one tuple in a packet: names of component and stream, ids, lengths; with room. */
 const PACKET_HEADERS_MAX = 64 * 1024;
+
+/** How the engine's own keys begin. */
+const NAME_SPACES = ['topology.', 'heron.'] as const;
+
+/** Settings of which the first must be below the second, or equal where `true` says so. */
+const ORDERED = [
+  ['heron.executor.restart.backoff.min.ms', 'heron.executor.restart.backoff.max.ms', true],
+  [
+    'heron.streammgr.tmanager.heartbeat.interval.ms',
+    'heron.tmanager.stmgr.state.timeout.ms',
+    false,
+  ],
+] as const;
 
 export const SETTING_KEYS: readonly SettingKey[] = Object.keys(SETTINGS) as SettingKey[];
 
@@ -70,14 +84,21 @@ export function parseSetting(key: SettingKey, text: string): unknown {
   return value;
 }
 
-/** One sentence for each text of a config that is not of its setting's type. */
+/** One sentence for each entry of a config that cannot hold: a wrong text, or a missing feature. */
 export function configProblems(config: ConfigMap): readonly string[] {
-  const problems: string[] = [];
-  for (const [key, text] of config) {
-    const isWrong = isSettingKey(key) && typeOf(key).parse(text.trim()) === undefined;
-    if (isWrong) problems.push(wrongText(key, text));
+  return Array.from(config, ([key, text]) => settingProblem(key, text)).filter(
+    (problem) => problem !== undefined,
+  );
+}
+
+/** One sentence when the text of this key cannot hold. */
+export function settingProblem(key: string, text: string): string | undefined {
+  if (isSettingKey(key)) {
+    return typeOf(key).parse(text.trim()) === undefined ? wrongText(key, text) : undefined;
   }
-  return problems;
+  const heron = heronSetting(key);
+  const isAsked = heron?.fate === 'missing' && text.trim() !== heron.harmless;
+  return isAsked ? `${quotable(key)} of Heron ${heron.explanation}` : undefined;
 }
 
 /**
@@ -88,8 +109,6 @@ export function settingConflicts(config: ConfigMap): readonly string[] {
   const settings = new Settings(config);
   const tuple = settings.get('heron.instance.set.data.tuple.size.bytes');
   const packet = settings.get('heron.streammgr.network.options.maximum.packet.mb') * 1024 * 1024;
-  const least = settings.get('heron.executor.restart.backoff.min.ms');
-  const most = settings.get('heron.executor.restart.backoff.max.ms');
   const problems: string[] = [];
   if (tuple + PACKET_HEADERS_MAX > packet) {
     problems.push(
@@ -97,32 +116,60 @@ export function settingConflicts(config: ConfigMap): readonly string[] {
         `fit into heron.streammgr.network.options.maximum.packet.mb, which is ${packet} bytes`,
     );
   }
-  if (least > most) {
+  const timeout = settings.get('topology.message.timeout.secs');
+  const hasOwnTimeout = timeout !== SETTINGS['topology.message.timeout.secs'].default;
+  if (hasOwnTimeout && !settings.get('topology.enable.message.timeouts')) {
     problems.push(
-      `heron.executor.restart.backoff.min.ms: ${least} is above ` +
-        `heron.executor.restart.backoff.max.ms, which is ${most}`,
+      `topology.message.timeout.secs: a time-out of ${timeout} s cannot hold while ` +
+        'topology.enable.message.timeouts is false; remove one of the two',
     );
   }
-  return problems;
+  return [
+    ...problems,
+    ...ORDERED.flatMap(([lower, upper, isEqualFine]) => {
+      const [least, most] = [settings.get(lower), settings.get(upper)];
+      if (least < most || (isEqualFine && least === most)) return [];
+      const relation = isEqualFine ? 'above' : 'not below';
+      return [`${lower}: ${least} is ${relation} ${upper}, which is ${most}`];
+    }),
+  ];
 }
 
 /**
- * The engine's key that a user probably meant by a key that is not one, so that the caller can
- * warn. Only keys in the engine's own name spaces are looked at.
+ * The engine's key that a user probably meant by a key that is not one. Only keys in the engine's
+ * own name spaces, or what could be a slip of theirs, are looked at.
  */
 export function nearestKnownKey(key: string): SettingKey | undefined {
-  if (isSettingKey(key) || !/^(topology|heron)\./.test(key)) return undefined;
+  if (isSettingKey(key)) return undefined;
+  const space = key.slice(0, key.indexOf('.') + 1);
+  if (nearest(space, NAME_SPACES) === undefined) return undefined;
   const found = nearest(key, SETTING_KEYS);
   return found !== undefined && isSettingKey(found) ? found : undefined;
 }
 
-/** One sentence for each key of a config that looks like a slip of the pen. */
-export function misspeltKeys(config: ConfigMap): readonly string[] {
-  return [...config.keys()].flatMap((key) => {
-    const meant = nearestKnownKey(key);
-    if (meant === undefined) return [];
-    return [`there is no setting '${quotable(key)}'; did you mean '${meant}'?`];
-  });
+export interface ConfigWarning {
+  readonly key: string;
+  readonly message: string;
+}
+
+/** What to tell of keys that will be passed over though they look as if they were the engine's. */
+export function configWarnings(config: ConfigMap): readonly ConfigWarning[] {
+  return Array.from(config.keys(), (key) => ({ key, message: warningOf(key) })).filter(
+    (warning): warning is ConfigWarning => warning.message !== undefined,
+  );
+}
+
+function warningOf(key: string): string | undefined {
+  if (isSettingKey(key)) return undefined;
+  const heron = heronSetting(key);
+  if (heron?.fate === 'missing') return undefined; // A problem, or it asks for nothing.
+  if (heron !== undefined)
+    return `${quotable(key)} of Heron ${heron.explanation}; it is passed over`;
+  const meant = nearestKnownKey(key);
+  const unknown = `there is no setting '${quotable(key)}'`;
+  if (meant !== undefined) return `${unknown}; did you mean '${meant}'?`;
+  if (!NAME_SPACES.some((space) => key.startsWith(space))) return undefined;
+  return `${unknown}; give keys of your own another beginning than 'topology.' and 'heron.'`;
 }
 
 function typeOf(key: SettingKey): SettingType<unknown> {

@@ -22,7 +22,8 @@ export function graphProblems(components: readonly Component[]): readonly string
       ),
     ...cycles.map(
       (cycle) =>
-        `the bolts form a cycle: ${[...cycle, cycle[0]].join(' → ')}; break it at one place`,
+        `the bolts form a cycle: ${[...cycle, cycle[0] ?? ''].map(quotable).join(' → ')}; ` +
+        'break it at one place',
     ),
     ...unreachable(components, new Set(cycles.flat())).map(
       ({ name }) =>

@@ -41,6 +41,14 @@ const COMPONENT_NAME = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/;
 /** The engine's own components and streams, such as `__system`, begin like this. */
 const RESERVED_PREFIX = '__';
 const FIELD_LENGTH_MAX = 256;
+const KEY_LENGTH_MAX = 256;
+/** As the setting `topology.component.parallelism`. */
+const PARALLELISM_MAX = 100_000;
+/**
+ * Keys and values of all settings of a topology: the definition is part of every physical plan,
+ * which has to fit into a packet.
+ */
+const CONFIG_LETTERS_MAX = 1024 * 1024;
 
 /** Everything that is wrong with a topology; empty when it is fit to run. */
 export function validateTopology(topology: DeclaredTopology): readonly Problem[] {
@@ -48,9 +56,13 @@ export function validateTopology(topology: DeclaredTopology): readonly Problem[]
   const byName = new Map(components.map((component) => [component.name, component]));
   return [
     ...topologyNameProblems(name),
-    ...[...configProblems(config), ...settingConflicts(config)].map(inConfig),
+    ...[...configProblems(config), ...settingConflicts(config), ...textProblems(config)].map(
+      inConfig,
+    ),
+    ...configSizeProblems(topology).map(inConfig),
     ...resourceMapProblems(topology).map(inConfig),
     ...duplicateProblems(components),
+    ...directStreamProblems(components),
     ...components.flatMap((component) => componentProblems(component, config, byName)),
     ...graphProblems(components).map(inTopology),
   ];
@@ -89,6 +101,28 @@ function inConfig(message: string): Problem {
   return { code: 'INVALID_CONFIG', message };
 }
 
+/** Settings are stored as UTF-8, which has no form for half of a surrogate pair. */
+function textProblems(config: ConfigMap): readonly string[] {
+  return Array.from(config, ([key, text]) => {
+    if (key === '' || key.length > KEY_LENGTH_MAX) {
+      return `setting '${quotable(key)}': a key must have 1 to ${KEY_LENGTH_MAX} letters`;
+    }
+    if (key.isWellFormed() && text.isWellFormed()) return undefined;
+    return `setting '${quotable(key)}': half of a surrogate pair cannot be stored`;
+  }).filter((problem) => problem !== undefined);
+}
+
+function configSizeProblems({ config, components }: DeclaredTopology): readonly string[] {
+  const letters = [config, ...components.map((component) => component.config)]
+    .flatMap((each) => [...each])
+    .reduce((sum, [key, text]) => sum + key.length + text.length, 0);
+  if (letters <= CONFIG_LETTERS_MAX) return [];
+  return [
+    `the settings have ${letters} letters, at most ${CONFIG_LETTERS_MAX} can be stored; ` +
+      'put what is long into a file',
+  ];
+}
+
 /** Components that settings ask resources for must exist: a typing error would go unnoticed. */
 function resourceMapProblems({ config, components }: DeclaredTopology): readonly string[] {
   const names = components.map(({ name }) => name);
@@ -125,6 +159,29 @@ function duplicateProblems(components: readonly Component[]): readonly Problem[]
   );
 }
 
+/** A tuple either names its task or leaves the choice: a stream cannot be emitted to both ways. */
+function directStreamProblems(components: readonly Component[]): readonly Problem[] {
+  const inputs = components.flatMap((bolt) =>
+    bolt.kind === 'bolt' ? bolt.inputs.map((input) => ({ ...input, bolt: bolt.name })) : [],
+  );
+  return components
+    .filter(({ language }) => language === 'typescript')
+    .flatMap((source) => source.outputs.map(({ stream }) => ({ source: source.name, stream })))
+    .flatMap(({ source, stream }) => {
+      const readers = inputs.filter((one) => one.component === source && one.stream === stream);
+      const direct = readers.find(({ grouping }) => grouping.kind === 'direct');
+      const other = readers.find(({ grouping }) => grouping.kind !== 'direct');
+      if (direct === undefined || other === undefined) return [];
+      return [
+        inTopology(
+          `stream '${quotable(stream)}' of '${quotable(source)}' is read by direct grouping ` +
+            `('${quotable(direct.bolt)}') and by another ('${quotable(other.bolt)}'): declare a ` +
+            'stream of its own for what is emitted to one task',
+        ),
+      ];
+    });
+}
+
 type ComponentsByName = ReadonlyMap<ComponentName, Component>;
 
 function componentProblems(
@@ -141,8 +198,20 @@ function componentProblems(
   ];
   return [
     ...messages.map((message) => inTopology(`${where}: ${message}`)),
-    ...configProblems(component.config).map((message) => inConfig(`${where}: ${message}`)),
+    ...componentConfigProblems(component, config).map((message) =>
+      inConfig(`${where}: ${message}`),
+    ),
   ];
+}
+
+/** Its own settings, and how they go with the topology's. */
+function componentConfigProblems(component: Component, config: ConfigMap): readonly string[] {
+  const problems = [...configProblems(component.config), ...textProblems(component.config)];
+  if (component.config.size === 0 || problems.length > 0) return problems;
+  const known = new Set(settingConflicts(config));
+  return settingConflicts(new Map([...config, ...component.config])).filter(
+    (conflict) => !known.has(conflict),
+  );
 }
 
 function componentNameProblems(name: string): readonly string[] {
@@ -158,6 +227,9 @@ function parallelismProblems(component: Component, config: ConfigMap): readonly 
   const { parallelism } = component;
   if (!Number.isSafeInteger(parallelism) || parallelism < 1) {
     return [`its parallelism must be a whole number from 1, not ${parallelism}`];
+  }
+  if (parallelism > PARALLELISM_MAX) {
+    return [`its parallelism of ${parallelism} is above ${PARALLELISM_MAX}`];
   }
   const keyGroups = validSetting(config, 'topology.key.groups');
   const isKeyed =
@@ -176,9 +248,11 @@ function outputProblems({ outputs }: Component): readonly string[] {
     ...repeated(names).map((name) => `stream '${quotable(name)}' is declared more than once`),
     ...outputs.flatMap(({ stream, fields }) => [
       ...streamNameProblems(stream),
-      ...repeated(fields).map((field) => `stream '${stream}' has field '${quotable(field)}' twice`),
+      ...repeated(fields).map(
+        (field) => `stream '${quotable(stream)}' has field '${quotable(field)}' twice`,
+      ),
       ...fields
-        .filter((field) => field === '' || field.length > FIELD_LENGTH_MAX)
+        .filter((field) => field === '' || field.length > FIELD_LENGTH_MAX || !field.isWellFormed())
         .map(
           (field) =>
             `field '${quotable(field)}' of stream '${quotable(stream)}' must have 1 to 256 letters`,
@@ -224,7 +298,9 @@ function sourceProblems(
   const output = source.outputs.find((candidate) => candidate.stream === stream);
   if (output === undefined) {
     const known = listed(source.outputs.map((candidate) => candidate.stream));
-    return [`it reads stream '${quotable(stream)}' of '${component}', which declares ${known}`];
+    return [
+      `it reads stream '${quotable(stream)}' of '${quotable(component)}', which declares ${known}`,
+    ];
   }
   switch (grouping.kind) {
     case 'fields':
@@ -233,14 +309,16 @@ function sourceProblems(
         `stream '${quotable(stream)}' of '${quotable(component)}'`,
         output.fields,
       );
-    case 'direct':
     case 'custom':
-      if (bolt.language !== 'typescript' && source.language !== 'typescript') return [];
+      // The code is declared beside the bolt and runs in the source: both must be of one module.
+      if ((bolt.language === 'typescript') === (source.language === 'typescript')) return [];
       return [
-        `a ${grouping.kind} grouping (of '${quotable(component)}') ` +
-          'does not exist for TypeScript',
+        `a custom grouping (of '${quotable(component)}') cannot lie between TypeScript and ` +
+          'another language',
       ];
+    case 'direct':
     case 'shuffle':
+    case 'local-or-shuffle':
     case 'none':
     case 'all':
     case 'global':

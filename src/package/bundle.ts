@@ -25,6 +25,8 @@ globalThis.__dirname ??= import.meta.dirname;`.trimStart();
 export interface Bundle {
   /** Sentences for the author: what may not work on another machine. */
   readonly warnings: readonly string[];
+  /** Every file that is in it, the module itself among them. */
+  readonly sources: readonly string[];
 }
 
 /**
@@ -43,16 +45,17 @@ export async function bundleTopology(file: string, toFolder: string): Promise<Bu
   }
   await checkModuleFile(entry);
   const addons = new Set<string>();
-  const { code, map, messages } = await build(entry, toFolder, addons);
+  const { code, map, messages, sources } = await build(entry, toFolder, addons);
   await writeFile(join(toFolder, BUNDLE_FILE), code);
   await writeFile(join(toFolder, BUNDLE_MAP_FILE), withAbsoluteSources(map, toFolder));
-  return { warnings: [...messages.map(describe), ...[...addons].map(addonWarning)] };
+  return { warnings: [...messages.map(describe), ...[...addons].map(addonWarning)], sources };
 }
 
 interface BuildOutput {
   readonly code: Uint8Array;
   readonly map: string;
   readonly messages: readonly Message[];
+  readonly sources: readonly string[];
 }
 
 async function build(entry: string, toFolder: string, addons: Set<string>): Promise<BuildOutput> {
@@ -74,6 +77,7 @@ async function build(entry: string, toFolder: string, addons: Set<string>): Prom
       code: output('.mjs').contents,
       map: output('.map').text,
       messages: result.warnings,
+      sources: Object.keys(result.metafile.inputs).map((input) => resolve(input)),
     };
   } catch (error) {
     throw bundleFailed(entry, error);
@@ -85,6 +89,7 @@ async function build(entry: string, toFolder: string, addons: Set<string>): Prom
 const SETTINGS = {
   bundle: true,
   write: false,
+  metafile: true,
   platform: 'node',
   format: 'esm',
   target: 'node24',

@@ -27,6 +27,7 @@ async function inspect(request: InspectRequest): Promise<InspectAnswer> {
       shownAs: request.shownAs,
       args: request.arguments,
       config: request.config,
+      baseConfig: request.baseConfig,
     });
     const definition = encodeTopology({
       ...topology,

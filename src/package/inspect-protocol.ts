@@ -15,6 +15,8 @@ export interface InspectRequest {
   readonly arguments: readonly string[];
   /** Settings of the submit. */
   readonly config: ReadonlyMap<string, string>;
+  /** Settings of the cluster, which the module's own win over. */
+  readonly baseConfig: ReadonlyMap<string, string>;
   /** Follows the name in the topology's id. */
   readonly idSuffix: string;
   readonly initialState: TopologyState;

@@ -21,6 +21,8 @@ export interface PackageRequest {
   readonly args?: readonly string[];
   /** Settings of the submit; they win over the module's own. */
   readonly config?: ConfigMap;
+  /** Settings of the cluster, which the module's own win over. */
+  readonly baseConfig?: ConfigMap;
   /** RUNNING unless set. */
   readonly initialState?: TopologyState;
   /** Where the archive is written; made when it is missing. */
@@ -35,6 +37,8 @@ export interface PackagedTopology {
   readonly archivePath: string;
   /** Sentences for the author. */
   readonly warnings: readonly string[];
+  /** The files that the module was bundled of. */
+  readonly sources: readonly string[];
 }
 
 /**
@@ -50,7 +54,7 @@ export async function packageTopology(
 ): Promise<PackagedTopology> {
   const staging = await mkdtemp(join(tmpdir(), 'heron-package-'));
   try {
-    const { warnings } = await bundleTopology(request.file, staging);
+    const { warnings, sources } = await bundleTopology(request.file, staging);
     await writeFile(join(staging, 'package.json'), '{"type":"module"}\n');
     await linkEngine(staging);
     const definition = await inspect(request, staging, { clock, random });
@@ -64,7 +68,7 @@ export async function packageTopology(
     const archivePath = join(archiveFolder, `${topology.name}.tar.gz`);
     const files = [definitionFile, BUNDLE_FILE, BUNDLE_MAP_FILE, 'package.json', MANIFEST_FILE];
     await packArchive(archivePath, staging, files);
-    return { topology, archivePath, warnings };
+    return { topology, archivePath, warnings, sources };
   } finally {
     await rm(staging, { recursive: true, force: true });
   }
@@ -81,6 +85,7 @@ function inspect(
     name: request.name,
     arguments: request.args ?? [],
     config: request.config ?? new Map(),
+    baseConfig: request.baseConfig ?? new Map(),
     idSuffix: randomUuid(random),
     initialState: request.initialState ?? 'RUNNING',
     moduleFile: BUNDLE_FILE,

@@ -1,28 +1,23 @@
 import assert from 'node:assert/strict';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import { systemClock } from '../../../src/base/clock.ts';
+import { stripVTControlCharacters } from 'node:util';
 import { topologyId, topologyName } from '../../../src/base/ids.ts';
-import { silentLogger } from '../../../src/base/logger.ts';
-import { systemProcessIdentities } from '../../../src/base/process-identities.ts';
-import { createSystemRandom } from '../../../src/base/random.ts';
-import { systemFiles } from '../../../src/base/system-files.ts';
 import type { Completion } from '../../../src/model/completion.ts';
-import { createStateManager } from '../../../src/state-manager/create.ts';
 import { paths } from '../../../src/state-manager/paths.ts';
 import { encodeTopology } from '../../../src/wire/topology.ts';
 import { runInProcess } from '../../support/command-line.ts';
+import { STATE, writeNodes } from '../../support/state-nodes.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { aTopology } from '../../support/topologies.ts';
 
 /* Exit codes and JSON of every command over what it may find; what runs is in test/cluster/cli. */
 
-const STATE = 'repository/state/local';
 const HERE = 'local/tester/dev';
 const WORDS = topologyName('words');
 const MODULE = join(import.meta.dirname, '../../cluster/cli/fixtures/topologies/short.ts');
-const ON_A_TOPOLOGY = ['status', 'kill', 'activate', 'deactivate', 'logs'];
+const ON_A_TOPOLOGY = ['status', 'kill', 'activate', 'deactivate', 'restart', 'logs'];
 
 interface JsonError {
   readonly code: string;
@@ -38,25 +33,6 @@ async function errorOf(dataRoot: string, ...args: readonly string[]) {
   return { exit: code, code: error.code, message: error.message };
 }
 
-async function writeNodes(
-  t: TestContext,
-  nodes: Readonly<Record<string, Uint8Array>>,
-): Promise<string> {
-  const { path } = await temporaryFolder(t);
-  const stateManager = createStateManager({
-    kind: 'file',
-    root: join(path, STATE),
-    clock: systemClock,
-    random: createSystemRandom(),
-    logger: silentLogger,
-    files: systemFiles,
-    processes: systemProcessIdentities,
-  });
-  for (const [node, bytes] of Object.entries(nodes)) await stateManager.write(node, bytes);
-  await stateManager.close();
-  return path;
-}
-
 describe('a topology that is not there', () => {
   for (const command of ON_A_TOPOLOGY) {
     test(`${command} says so: 101`, async (t) => {
@@ -65,6 +41,14 @@ describe('a topology that is not there', () => {
       assert.deepEqual([exit, code], [101, 'TOPOLOGY_NOT_FOUND']);
     });
   }
+
+  test('kill --if-exists is content: 0', async (t) => {
+    const { path } = await temporaryFolder(t);
+    const args = ['kill', HERE, WORDS, '--if-exists', '--json'];
+    const { code, stdout } = await runInProcess(path, args);
+    const { state } = JSON.parse(stdout) as { readonly state: string };
+    assert.deepEqual([code, state], [0, 'ABSENT']);
+  });
 
   test('list is empty: 0', async (t) => {
     const { path } = await temporaryFolder(t);
@@ -77,7 +61,7 @@ describe('a topology that is half dead', () => {
   const halfDead = (t: TestContext): Promise<string> =>
     writeNodes(t, { [paths.topology(WORDS)]: encodeTopology(aTopology()) });
 
-  for (const command of ['activate', 'deactivate']) {
+  for (const command of ['activate', 'deactivate', 'restart']) {
     test(`${command} refuses: 100`, async (t) => {
       const { exit, code } = await errorOf(await halfDead(t), command, HERE, WORDS);
       assert.deepEqual([exit, code], [100, 'TOPOLOGY_NOT_READY']);
@@ -124,6 +108,20 @@ describe('a topology whose records are damaged', () => {
   });
 });
 
+test('O42: status says in what a record is not fit to run: 0', async (t) => {
+  const [spout, ...bolts] = aTopology().components;
+  const unfit = { ...aTopology(), components: bolts, config: new Map([['topology.stmgrs', 'x']]) };
+  const path = await writeNodes(t, { [paths.topology(WORDS)]: encodeTopology(unfit) });
+  const { code, stdout } = await runInProcess(path, ['status', HERE, WORDS, '--json']);
+  const { state, damage } = JSON.parse(stdout) as { state: string; damage: readonly string[] };
+  assert.deepEqual([code, state], [0, 'DAMAGED']);
+  assert.match(
+    damage[0] ?? '',
+    /^the node topologies\/words is damaged: topology\.stmgrs: expected/,
+  );
+  assert.ok(damage.some((text) => text.includes(`reads '${spout?.name}', but there is no such`)));
+});
+
 describe('a state store that is down', () => {
   const commands = [
     ['submit', HERE, MODULE, WORDS],
@@ -143,6 +141,83 @@ describe('a state store that is down', () => {
   }
 });
 
+describe('a dry run', () => {
+  const DRY_RUN = ['submit', HERE, MODULE, WORDS, '--dry-run'];
+
+  test('says what would run where, and leaves nothing: 0', async (t) => {
+    const { path } = await temporaryFolder(t);
+    const { code, stdout, stderr } = await runInProcess(path, DRY_RUN);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /^words would run in local\/tester\/dev: 2 tasks in 1 container, by /);
+    const files = (await readdir(path, { recursive: true })).filter((file) => file !== 'tmp');
+    assert.deepEqual(files, []);
+  });
+
+  test('needs no state store: 0', async (t) => {
+    const { path } = await temporaryFolder(t);
+    await mkdir(join(path, 'repository', 'state'), { recursive: true });
+    await writeFile(join(path, STATE), 'a file where the folder should be');
+    const args = [...DRY_RUN, '--deploy-deactivated', '--json'];
+    const { code, stdout } = await runInProcess(path, args);
+    const { dryRun, initialState } = JSON.parse(stdout) as {
+      readonly dryRun: boolean;
+      readonly initialState: string;
+    };
+    assert.deepEqual([code, dryRun, initialState], [0, true, 'PAUSED']);
+  });
+
+  test('is what --dry-run-format asks for, as Heron writes it too', async (t) => {
+    const { path } = await temporaryFolder(t);
+    const args = ['submit', HERE, MODULE, WORDS, '--dry-run-format', 'colored_table'];
+    const { code, stdout } = await runInProcess(path, args);
+    assert.equal(code, 0);
+    assert.match(stripVTControlCharacters(stdout), /nothing was started/);
+    assert.notEqual(stripVTControlCharacters(stdout), stdout);
+  });
+});
+
+describe('the doctor', () => {
+  interface Found {
+    readonly healthy: boolean;
+    readonly checks: readonly { readonly name: string; readonly verdict: string }[];
+  }
+
+  test('finds what it looks for, and leaves nothing: 0', async (t) => {
+    const { path } = await temporaryFolder(t);
+    const { code, stdout } = await runInProcess(path, ['doctor', '--json']);
+    const { healthy, checks } = JSON.parse(stdout) as Found;
+    assert.deepEqual([code, healthy], [0, true], stdout);
+    assert.deepEqual(
+      checks.map(({ name }) => name),
+      ['node', 'settings', 'disk', 'clock', 'state', 'ports', 'scheduler'],
+    );
+    const entries = await readdir(path, { recursive: true, withFileTypes: true });
+    assert.deepEqual(
+      entries.filter((entry) => entry.isFile()).map(({ name }) => name),
+      [],
+    );
+  });
+
+  test('names the state store that is down, and what to do: 100', async (t) => {
+    const { path } = await temporaryFolder(t);
+    await mkdir(join(path, 'repository', 'state'), { recursive: true });
+    await writeFile(join(path, STATE), 'a file where the folder should be');
+    const { code, stdout } = await runInProcess(path, ['doctor']);
+    assert.equal(code, 100);
+    assert.match(stdout, /^fail {2}state: .*repository\/state\/local.*\n {6}Next: check the /m);
+    assert.match(stdout, /^ok {4}ports: /m);
+  });
+
+  test('sees what no scheduler stands behind, and changes nothing: 0', async (t) => {
+    const path = await writeNodes(t, { [paths.topology(WORDS)]: encodeTopology(aTopology()) });
+    const { code, stdout } = await runInProcess(path, ['doctor', 'local']);
+    assert.equal(code, 0);
+    assert.match(stdout, /^warn {2}scheduler: no scheduler lives of words$/m);
+    const status = await runInProcess(path, ['status', 'local', WORDS, '--json']);
+    assert.match(status.stdout, /"state":"HALF_DEAD"/);
+  });
+});
+
 describe('a command line that is wrong', () => {
   const wrong: readonly (readonly [readonly string[], RegExp])[] = [
     [['sumbit'], /unknown command 'sumbit' \(Did you mean submit\?\)/],
@@ -158,6 +233,10 @@ describe('a command line that is wrong', () => {
       /topology\.stmgrs: expected a whole number/,
     ],
     [['submit', HERE, MODULE, 'words', '--timeout', '0'], /A whole number from 1/],
+    [
+      ['submit', HERE, MODULE, 'words', '--dry-run-format', 'xml'],
+      /Allowed choices are table, colored-table, json, raw/,
+    ],
     [['logs', HERE, 'words', '--level', 'loud'], /Allowed choices are debug, info, warn, error/],
     [['help', 'kil'], /there is no command 'kil'; did you mean 'kill'\?/],
   ];

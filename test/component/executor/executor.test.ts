@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { containerId } from '../../../src/base/ids.ts';
 import { systemFiles } from '../../../src/base/system-files.ts';
+import { encodeRestartRequest, restartRequestOf } from '../../../src/model/restart-request.ts';
 import { paths } from '../../../src/state-manager/paths.ts';
 import { listPidFiles } from '../../../src/supervision/pid-file.ts';
 import { systemProcessTable } from '../../../src/supervision/system-process-table.ts';
@@ -140,6 +141,36 @@ test('a child that is killed is started again on the same ports', async (t) => {
   const { lastExit } = await container.reported('stmgr-1');
   assert.equal(lastExit?.signal, 'SIGKILL');
   assert.match(lastExit?.reason ?? '', /killed by SIGKILL/);
+});
+
+test('a child is restarted once on request, the others live on', async (t) => {
+  const container = await aContainer(t);
+  const { topologyName, containerId: id } = container.arguments;
+  const executor = container.startExecutor(FAST);
+  await container.writePlan(plan);
+  await allUp(container);
+  const kept = container.lives('stmgr-1');
+  const request = restartRequestOf(await container.reported('container_1_split_1'));
+  const path = paths.restart(topologyName, id);
+  await container.stateManager.write(path, encodeRestartRequest(request));
+  await eventually(() => container.lives('container_1_split_1').length === 2);
+  await allUp(container);
+  const { lastExit, restarts } = await container.reported('container_1_split_1');
+  assert.equal(restarts, 1);
+  assert.match(lastExit?.reason ?? '', /started anew/);
+
+  // Neither the same request, read again, nor one that is damaged does anything.
+  const log = join(container.arguments.logDirectory, 'executor.log');
+  const logged = (text: string): boolean => readFileSync(log, 'utf8').includes(text);
+  const sameAgain = Buffer.from(` ${Buffer.from(encodeRestartRequest(request)).toString()}`);
+  await container.stateManager.write(path, sameAgain);
+  await eventually(() => logged('a restart request is done already'));
+  await container.stateManager.write(path, Buffer.from('?'));
+  await eventually(() => logged('the restart request is passed over'));
+  assert.equal(readFileSync(log, 'utf8').match(/is restarted on request/g)?.length, 1);
+  assert.equal(container.lives('container_1_split_1').length, 2);
+  assert.deepEqual(container.lives('stmgr-1'), kept);
+  assert.equal((await container.report())?.pid, executor.pid);
 });
 
 test('a child that keeps dying is given up; the others live on', async (t) => {

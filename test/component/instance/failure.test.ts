@@ -53,6 +53,12 @@ describe('O41: user code that throws', () => {
     });
   }
 
+  it('loses nothing of what was emitted before', async (t) => {
+    const { instance, code } = await failing(t, { script: 'fail 3' });
+    assert.equal(code, EXIT.userCode);
+    await eventually(() => instance.partners.seen.includes('default: 1 2 3'));
+  });
+
   it('while its module is loaded names the module', async (t) => {
     const { code, stderr } = await failing(t, { script: 'module throw' });
     assert.equal(code, EXIT.userCode);

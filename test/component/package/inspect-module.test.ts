@@ -21,6 +21,7 @@ async function inspectText(
     shownAs: AUTHORS_FILE,
     name: undefined,
     arguments: ['2'],
+    baseConfig: new Map(),
     config: new Map([['topology.stmgrs', '3']]),
     idSuffix: '-1',
     initialState: 'PAUSED',

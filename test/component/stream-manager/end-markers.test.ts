@@ -70,7 +70,7 @@ describe('the end of a task', () => {
     await eventually(() => successor.heartbeats.some((tasks) => tasks.includes(1)));
   });
 
-  it('makes the loss of the instance harmless: the master hears of one before it only', async (t) => {
+  it('makes a later loss harmless: the master hears of an earlier one only', async (t) => {
     const running = await RunningStreamManagers.start(t, plan);
     const all = await running.instances();
     all.get(1)?.sendSet(end(1));

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { EngineError } from '../../../src/base/errors.ts';
 import {
   configProblems,
-  misspeltKeys,
+  configWarnings,
   nearestKnownKey,
   parseSetting,
   SETTING_KEYS,
@@ -51,11 +51,19 @@ test('a layer that changes later is read as it is then', () => {
 });
 
 const WRONG: readonly (readonly [SettingKey, string, string])[] = [
-  ['topology.stmgrs', 'x', "topology.stmgrs: expected a whole number from 1, got 'x'"],
-  ['topology.stmgrs', '0', "topology.stmgrs: expected a whole number from 1, got '0'"],
-  ['topology.stmgrs', '', "topology.stmgrs: expected a whole number from 1, got ''"],
-  ['topology.stmgrs', '1.5', "topology.stmgrs: expected a whole number from 1, got '1.5'"],
-  ['topology.stmgrs', '0x10', "topology.stmgrs: expected a whole number from 1, got '0x10'"],
+  ['topology.stmgrs', 'x', "topology.stmgrs: expected a whole number from 1 to 100000, got 'x'"],
+  ['topology.stmgrs', '0', "topology.stmgrs: expected a whole number from 1 to 100000, got '0'"],
+  ['topology.stmgrs', '', "topology.stmgrs: expected a whole number from 1 to 100000, got ''"],
+  [
+    'topology.stmgrs',
+    '1.5',
+    "topology.stmgrs: expected a whole number from 1 to 100000, got '1.5'",
+  ],
+  [
+    'topology.stmgrs',
+    '0x10',
+    "topology.stmgrs: expected a whole number from 1 to 100000, got '0x10'",
+  ],
   [
     'topology.key.groups',
     '65537',
@@ -157,8 +165,66 @@ test('a slip of the pen in a key of ours is found, a key of the user is left alo
 });
 
 test('a misspelt key is told with what was meant; keys of the author are not', () => {
-  const written = config({ 'topology.stmgr': '2', 'topology.stmgrs': '2', 'my.own': '1' });
-  assert.deepEqual(misspeltKeys(written), [
-    "there is no setting 'topology.stmgr'; did you mean 'topology.stmgrs'?",
+  const written = config({
+    'topology.stmgr': '2',
+    'topology.stmgrs': '2',
+    'my.own': '1',
+    'topolgy.debug': 'true',
+    'heron.nothing.of.the.kind': '1',
+  });
+  assert.deepEqual(configWarnings(written), [
+    {
+      key: 'topology.stmgr',
+      message: "there is no setting 'topology.stmgr'; did you mean 'topology.stmgrs'?",
+    },
+    {
+      key: 'topolgy.debug',
+      message: "there is no setting 'topolgy.debug'; did you mean 'topology.debug'?",
+    },
+    {
+      key: 'heron.nothing.of.the.kind',
+      message:
+        "there is no setting 'heron.nothing.of.the.kind'; " +
+        "give keys of your own another beginning than 'topology.' and 'heron.'",
+    },
+  ]);
+});
+
+test("settings of Heron's that are not here are refused or warned of", () => {
+  const written = config({
+    'topology.component.output.bps': '1000',
+    'topology.stateful.start.clean': ' false ',
+    'topology.kryo.register': '[]',
+  });
+  assert.deepEqual(configProblems(written), [
+    'topology.component.output.bps of Heron is about limits of output rates, ' +
+      'which this engine does not have; remove it',
+  ]);
+  assert.deepEqual(configWarnings(written), [
+    {
+      key: 'topology.kryo.register',
+      message:
+        'topology.kryo.register of Heron has no meaning here: ' +
+        'there is no Java virtual machine; it is passed over',
+    },
+  ]);
+});
+
+test('a time-out of its own cannot hold when time-outs are off', () => {
+  const off = { 'topology.enable.message.timeouts': 'false' };
+  assert.deepEqual(settingConflicts(config(off)), []);
+  // What clients of Heron write of themselves.
+  assert.deepEqual(settingConflicts(config({ ...off, 'topology.message.timeout.secs': '30' })), []);
+  assert.deepEqual(settingConflicts(config({ ...off, 'topology.message.timeout.secs': '60' })), [
+    'topology.message.timeout.secs: a time-out of 60 s cannot hold while ' +
+      'topology.enable.message.timeouts is false; remove one of the two',
+  ]);
+});
+
+test('a stream manager must be heard more often than it is waited for', () => {
+  const heartbeat = { 'heron.streammgr.tmanager.heartbeat.interval.ms': '10000' };
+  assert.deepEqual(settingConflicts(config(heartbeat)), [
+    'heron.streammgr.tmanager.heartbeat.interval.ms: 10000 is not below ' +
+      'heron.tmanager.stmgr.state.timeout.ms, which is 10000',
   ]);
 });

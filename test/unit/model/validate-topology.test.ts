@@ -222,15 +222,31 @@ const COMPONENTS: readonly {
     ],
   },
   {
-    name: 'groupings that TypeScript components do not have',
+    name: 'custom groupings whose code and source are of different languages',
     components: [
       aSpout('a'),
-      aBolt('b', [anInput('a', { kind: 'direct' })]),
+      aSpout('j', { language: 'java' }),
+      aBolt('b', [anInput('a', { kind: 'custom' })]),
       aBolt('c', [anInput('a', { kind: 'custom' })], { language: 'java' }),
+      aBolt('d', [anInput('j', { kind: 'custom' })]),
+      aBolt('e', [anInput('j', { kind: 'direct' })]),
     ],
     expected: [
-      "bolt 'b': a direct grouping (of 'a') does not exist for TypeScript",
-      "bolt 'c': a custom grouping (of 'a') does not exist for TypeScript",
+      "bolt 'c': a custom grouping (of 'a') cannot lie between TypeScript and another language",
+      "bolt 'd': a custom grouping (of 'j') cannot lie between TypeScript and another language",
+    ],
+  },
+  {
+    name: 'a stream that is read by direct grouping and by another',
+    components: [
+      aSpout('a', { outputs: [anOutput(['word']), anOutput(['word'], 'told')] }),
+      aBolt('b', [anInput('a', { kind: 'direct' }, 'told'), anInput('a')]),
+      aBolt('c', [anInput('a', { kind: 'direct' }, 'told')]),
+      aBolt('d', [anInput('a', { kind: 'all' }, 'told')]),
+    ],
+    expected: [
+      "stream 'told' of 'a' is read by direct grouping ('b') and by another ('d'): declare a " +
+        'stream of its own for what is emitted to one task',
     ],
   },
   {
@@ -248,6 +264,30 @@ const COMPONENTS: readonly {
 for (const { name, components, config, expected } of COMPONENTS) {
   test(name, () => assert.deepEqual(messages(components, config), expected));
 }
+
+test('what could not be stored, or sent to every process, is refused', () => {
+  const half = 'a\ud800';
+  assert.match(messages([aSpout('a', { outputs: [anOutput([half])] })]).join(), /1 to 256 letters/);
+  assert.match(messages([aSpout('a')], { own: half }).join(), /'own': half of a surrogate pair/);
+  assert.match(messages([aSpout('a')], { '': 'x' }).join(), /a key must have 1 to 256 letters/);
+  assert.match(messages([aSpout('a', { config: new Map([[half, 'x']]) })]).join(), /^spout 'a': /);
+  const [fits, tooMuch] = [1024 * 1024 - 'own'.length, 1024 * 1024];
+  assert.deepEqual(messages([aSpout('a')], { own: 'x'.repeat(fits) }), []);
+  assert.match(messages([aSpout('a')], { own: 'x'.repeat(tooMuch) }).join(), /1048579 letters/);
+  assert.deepEqual(messages([aSpout('a', { parallelism: 100_000 })]), []);
+  assert.deepEqual(messages([aSpout('a', { parallelism: 100_001 })]), [
+    "spout 'a': its parallelism of 100001 is above 100000",
+  ]);
+});
+
+test('settings of a component must go with those of the topology', () => {
+  const large = new Map([['heron.instance.set.data.tuple.size.bytes', String(16 * 1024 * 1024)]]);
+  const [problem, ...others] = messages([aSpout('a', { config: large }), aBolt('b', ['a'])]);
+  assert.match(problem ?? '', /^spout 'a': heron\.instance\.set\.data\.tuple\.size\.bytes: /);
+  assert.deepEqual(others, []);
+  const roomy = { 'heron.streammgr.network.options.maximum.packet.mb': '32' };
+  assert.deepEqual(messages([aSpout('a', { config: large })], roomy), []);
+});
 
 test('one error stands for all problems', () => {
   const name = topologyName('words');
