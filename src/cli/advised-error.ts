@@ -21,10 +21,7 @@ export class AdvisedError extends EngineError {
 
 /** Ctrl-C: the command has cleaned up after itself. Not a failure, but no success either. */
 export class Interrupted extends AdvisedError {
-  constructor(message: string) {
-    super('CONNECTION_CLOSED', message, {
-      domain: 'user',
-      next: 'nothing of it is left; start it again when you like',
-    });
+  constructor(message: string, next = 'nothing of it is left; start it again when you like') {
+    super('CONNECTION_CLOSED', message, { domain: 'user', next });
   }
 }

@@ -13,6 +13,13 @@ import { watchUntil } from './watch-until.ts';
 /** A completed topology is being taken down by its scheduler, which has this long in all. */
 const TAKE_DOWN_LIMIT_MS = 60_000;
 
+export interface NameClaim {
+  readonly name: TopologyName;
+  readonly place: Place;
+  /** A topology that lives under this name at the same place is killed. */
+  readonly replace: boolean;
+}
+
 /**
  * Makes sure that a name is free. To be called under the command lock: then what no scheduler
  * stands behind, or no submit has confirmed, is what a dead command left, and is cleared away.
@@ -20,8 +27,7 @@ const TAKE_DOWN_LIMIT_MS = 60_000;
  * @throws EngineError TOPOLOGY_EXISTS when the name belongs to a topology that lives.
  */
 export async function claimName(
-  name: TopologyName,
-  place: Place,
+  { name, place, replace }: NameClaim,
   cluster: Cluster,
   context: CommandContext,
 ): Promise<void> {
@@ -33,7 +39,11 @@ export async function claimName(
   const outcome = submit === 'dead' ? 'unconfirmed' : await repaired(scheduler, target);
   if (outcome === 'alive' || outcome === 'restarted') {
     const isGoing = record.topology !== undefined && record.completion !== undefined;
-    if (!isGoing || !(await isTakenDown(name, cluster, context))) throw exists(record, owner);
+    if (!isGoing || !(await isTakenDown(name, cluster, context))) {
+      if (!replace || placeText(owner) !== placeText(place)) throw exists(record, owner);
+      context.output.say(`killing ${name}, which is replaced`);
+      await scheduler.kill(target);
+    }
   } else if (outcome === 'unconfirmed' || (record.hasNodes && outcome !== 'ended')) {
     context.output.say(`clearing away what an interrupted command left of ${name}`);
     await scheduler.kill(target);
@@ -69,6 +79,6 @@ function exists({ name }: TopologyRecord, owner: Place) {
   const there = placeText(owner);
   return new AdvisedError('TOPOLOGY_EXISTS', `the topology '${name}' runs already, as ${there}`, {
     domain: 'user',
-    next: `end it with 'heron kill ${there} ${name}', or submit under another name`,
+    next: `end it with 'heron kill ${there} ${name}' or submit with --replace; or use another name`,
   });
 }

@@ -13,6 +13,7 @@ import {
 import type { Scheduler, SchedulerTarget } from '../scheduler/scheduler.ts';
 import { createStateManager } from '../state-manager/create.ts';
 import type { StateManager } from '../state-manager/state-manager.ts';
+import type { ProcessTable } from '../supervision/process-table.ts';
 import { systemProcessTable } from '../supervision/system-process-table.ts';
 import type { Uploader } from '../uploader/uploader.ts';
 import type { CommandContext } from './command-context.ts';
@@ -38,19 +39,30 @@ export interface TopologyLogs {
   kept(id: TopologyId): Promise<readonly LogFolder[]>;
 }
 
+/** What runs a cluster's processes, and the variables that they get. */
+export interface ClusterMachine {
+  readonly processes: ProcessTable;
+  readonly variables: NodeJS.ProcessEnv;
+}
+
 /** Opens a cluster by its name, which `parsePlace` has checked. Touches nothing yet. */
-export function openCluster(name: string, context: CommandContext): Cluster {
+export function openCluster(
+  name: string,
+  context: CommandContext,
+  machine: ClusterMachine = { processes: systemProcessTable, variables: process.env },
+): Cluster {
   const { dataRoot, clock, random, logger } = context;
   const root = join(dataRoot, 'repository', 'state', name);
-  const machine = { files: systemFiles, processes: systemProcessTable, clock, random, logger };
-  const stateManager = createStateManager({ ...machine, kind: 'file', root });
+  const { processes, variables } = machine;
+  const base = { files: systemFiles, processes, clock, random, logger };
+  const stateManager = createStateManager({ ...base, kind: 'file', root });
   const parts = {
-    ...machine,
+    ...base,
     dataRoot,
     stateRoot: root,
     stateManager,
     executable: process.execPath,
-    variables: process.env,
+    variables,
   };
   return {
     name,

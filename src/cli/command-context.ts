@@ -13,6 +13,10 @@ export interface CommandContext {
   readonly output: Output;
   /** Holds everything of this machine. */
   readonly dataRoot: string;
+  /** Holds a folder of settings for each cluster. */
+  readonly configRoot: string;
+  /** The environment, in which settings may be. */
+  readonly variables: NodeJS.ProcessEnv;
   readonly currentUser: string;
   /** Aborted by Ctrl-C and by SIGTERM. */
   readonly interruption: AbortSignal;

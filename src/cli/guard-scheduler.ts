@@ -11,7 +11,7 @@ import type { LaunchedTopology } from './submission.ts';
  * down, but that one lives, and is left alone.
  */
 export async function whileGuarded<Result>(
-  { place, topology: { name } }: LaunchedTopology,
+  { place, topology: { name } }: Pick<LaunchedTopology, 'place' | 'topology'>,
   cluster: Cluster,
   context: CommandContext,
   work: () => Promise<Result>,

@@ -2,7 +2,12 @@ import { environmentError, messageOf } from '../base/errors.ts';
 import type { TopologyId, TopologyName } from '../base/ids.ts';
 import { paths } from '../state-manager/paths.ts';
 import type { StateManager } from '../state-manager/state-manager.ts';
-import { QueryExceptions, TopologyMasterLocation, type ValueOf } from '../wire/messages.ts';
+import {
+  QueryExceptions,
+  QueryMetrics,
+  TopologyMasterLocation,
+  type ValueOf,
+} from '../wire/messages.ts';
 import { TOKEN_HEADER } from '../wire/token-header.ts';
 
 /*
@@ -75,6 +80,31 @@ export async function readExceptions(
   const response = await ask(url, { method: 'POST', body: new Uint8Array(body) });
   const bytes = new Uint8Array(await response.arrayBuffer());
   return response.ok ? QueryExceptions.response.decode(bytes).exceptions : [];
+}
+
+/** Everything: the tracker's way to ask for no interval. */
+const SINCE_THE_START = -1n;
+
+/** The totals of these metrics since the start, of each task that has any, by the name. */
+export async function readMetrics(
+  { host, statsPort }: MasterPorts,
+  componentName: string,
+  metric: readonly string[],
+): Promise<ReadonlyMap<string, readonly number[]>> {
+  const interval = SINCE_THE_START;
+  const query = { componentName, instanceId: [], metric: [...metric], interval };
+  const body = QueryMetrics.request.encode(QueryMetrics.request.create(query));
+  const url = `http://${bracketed(host)}:${statsPort}/stats`;
+  const response = await ask(url, { method: 'POST', body: new Uint8Array(body) });
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  const values = new Map<string, number[]>();
+  if (!response.ok) return values;
+  for (const task of QueryMetrics.response.decode(bytes).metric) {
+    for (const { name, value } of task.metric) {
+      values.set(name, [...(values.get(name) ?? []), Number(value)]);
+    }
+  }
+  return values;
 }
 
 async function ask(url: string, init: RequestInit): Promise<Response> {

@@ -1,7 +1,10 @@
-import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { Argument, Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { userError } from '../base/errors.ts';
 import { didYouMean } from '../model/nearest.ts';
 import type { CommandContext, CommandResult } from './command-context.ts';
+import { SHELLS } from './completion/scripts.ts';
+import { wantedAt } from './completion/wanted.ts';
+import { DRY_RUN_FORMATS, type DryRunFormat } from './dry-run-format.ts';
 
 /*
   What can be written on the command line. Each command's code is loaded when it is called: a
@@ -30,23 +33,52 @@ export function createProgram(perform: Perform): Command {
     .description('Runs topologies of spouts and bolts on a scheduler that you already have.')
     .helpCommand(false)
     .showHelpAfterError("('heron help' lists the commands)");
+  addProject(program, perform);
   addStarting(program, perform);
+  addDev(program, perform);
   addEnding(program, perform);
   addChanging(program, perform);
+  addRestart(program, perform);
   addLooking(program, perform);
+  addCompletion(program, perform);
   addHelp(program, perform);
   return program;
+}
+
+function addProject(program: Command, perform: Perform): void {
+  common(program.command('new'))
+    .description('make a project: a topology, its test and what they need')
+    .argument('<folder>', 'where; it is made when it is not there')
+    .action((folder, options) =>
+      perform(options, async (context) => {
+        const { newProject } = await import('./commands/new.ts');
+        return newProject({ folder }, context);
+      }),
+    );
 }
 
 function addStarting(program: Command, perform: Perform): void {
   withConfig(common(program.command('submit')))
     .description('start a topology and return when it runs')
+    .option('--wait', 'return when it runs; so it is unless told otherwise', true)
     .option('--no-wait', 'return when it is launched, whether it will run or not')
+    .option('--deploy-deactivated', 'let its spouts rest until heron activate', false)
+    .option('--dry-run', 'only say what would run where', false)
+    .addOption(
+      new Option('--dry-run-format <format>', 'how; means --dry-run')
+        .choices(DRY_RUN_FORMATS)
+        .argParser(parseDryRunFormat)
+        .default('table')
+        .implies({ dryRun: true }),
+    )
     .action((place, file, name, args, options) =>
       perform(options, async (context) => {
         const { submit } = await import('./commands/submit.ts');
-        const { wait, timeout: timeoutSeconds, configProperty: config } = options;
-        return submit({ place, file, name, args, config, wait, timeoutSeconds }, context);
+        const { wait, timeout: timeoutSeconds, configProperty: config, replace } = options;
+        const { deployDeactivated: deactivated, dryRunFormat } = options;
+        const dryRun = options.dryRun ? dryRunFormat : undefined;
+        const source = { place, file, name, args, config, timeoutSeconds };
+        return submit({ ...source, wait, replace, deactivated, dryRun }, context);
       }),
     );
   withConfig(common(program.command('run')))
@@ -54,8 +86,32 @@ function addStarting(program: Command, perform: Perform): void {
     .action((place, file, name, args, options) =>
       perform(options, async (context) => {
         const { run } = await import('./commands/run.ts');
-        const { timeout: timeoutSeconds, configProperty: config } = options;
-        return run({ place, file, name, args, config, timeoutSeconds }, context);
+        const { timeout: timeoutSeconds, configProperty: config, replace } = options;
+        return run({ place, file, name, args, config, replace, timeoutSeconds }, context);
+      }),
+    );
+}
+
+function addDev(program: Command, perform: Perform): void {
+  withProperties(common(program.command('dev')))
+    .description('run a topology here, start it anew at each change, and show what it does')
+    .argument('<file>', 'the TypeScript module whose topology is to run')
+    .argument('[args...]', "arguments of the module's build function")
+    .addOption(
+      new Option('--inspect <component[=port]>', 'let a debugger look into its tasks').argParser(
+        parseInspect,
+      ),
+    )
+    .addOption(
+      new Option('--timeout <seconds>', 'how long a start may take')
+        .argParser(parseSeconds)
+        .default(TIMEOUT_SECONDS_DEFAULT),
+    )
+    .action((file, args, options) =>
+      perform(options, async (context) => {
+        const { dev } = await import('./commands/dev.ts');
+        const { inspect, configProperty: config, timeout: timeoutSeconds } = options;
+        return dev({ file, args, config, inspect, timeoutSeconds }, context);
       }),
     );
 }
@@ -65,10 +121,17 @@ function addEnding(program: Command, perform: Perform): void {
     .description('end a topology and leave nothing of it')
     .argument('<place>', PLACE)
     .argument('<topology>', TOPOLOGY)
-    .action((place, name, options) =>
+    .option('--if-exists', 'succeed also when there is no such topology', false)
+    .option('--drain', 'let it process what it has taken in first; its logs are kept', false)
+    .addOption(
+      new Option('--timeout <seconds>', 'how long a drain may take')
+        .argParser(parseSeconds)
+        .default(TIMEOUT_SECONDS_DEFAULT),
+    )
+    .action((place, name, { ifExists, drain, timeout: timeoutSeconds, ...options }) =>
       perform(options, async (context) => {
         const { kill } = await import('./commands/kill.ts');
-        return kill({ place, name }, context);
+        return kill({ place, name, ifExists, drain, timeoutSeconds }, context);
       }),
     );
 }
@@ -92,6 +155,25 @@ function addChanging(program: Command, perform: Perform): void {
   }
 }
 
+function addRestart(program: Command, perform: Perform): void {
+  common(program.command('restart'))
+    .description('start containers, or one process, of a topology anew')
+    .argument('<place>', PLACE)
+    .argument('<topology>', TOPOLOGY)
+    .argument('[what]', 'a container by its number or a process by its name; else all containers')
+    .addOption(
+      new Option('--timeout <seconds>', 'how long until everything runs again')
+        .argParser(parseSeconds)
+        .default(TIMEOUT_SECONDS_DEFAULT),
+    )
+    .action((place, name, what, options) =>
+      perform(options, async (context) => {
+        const { restart } = await import('./commands/restart.ts');
+        return restart({ place, name, what, timeoutSeconds: options.timeout }, context);
+      }),
+    );
+}
+
 function addLooking(program: Command, perform: Perform): void {
   common(program.command('list'))
     .description('show the topologies of a place')
@@ -113,12 +195,43 @@ function addLooking(program: Command, perform: Perform): void {
       }),
     );
   addLogs(program, perform);
+  common(program.command('doctor'))
+    .description('find out whether topologies can run here, and what to do if not')
+    .argument('[place]', PLACE, 'local')
+    .action((place, options) =>
+      perform(options, async (context) => {
+        const { doctor } = await import('./commands/doctor.ts');
+        return doctor({ place }, context);
+      }),
+    );
+  addConfig(program, perform);
   common(program.command('version'))
     .description('show the version of the engine')
     .action((options) =>
       perform(options, async () => {
         const { version } = await import('./commands/version.ts');
         return version();
+      }),
+    );
+}
+
+function addCompletion(program: Command, perform: Perform): void {
+  common(program.command('completion'))
+    .description('print what makes a shell complete the words of heron')
+    .addArgument(new Argument('<shell>', 'the shell that you use').choices(SHELLS))
+    .action((shell, options) =>
+      perform(options, async () => {
+        const { completion } = await import('./commands/completion.ts');
+        return completion(shell);
+      }),
+    );
+  common(program.command('complete', { hidden: true }))
+    .description('print what fits at the end of these words')
+    .argument('[words...]', 'the words after heron; the last one is being written')
+    .action((words, options) =>
+      perform(options, async (context) => {
+        const { complete } = await import('./commands/complete.ts');
+        return complete(wantedAt(program, words), words.at(-1) ?? '', context);
       }),
     );
 }
@@ -160,14 +273,40 @@ function addLogs(program: Command, perform: Perform): void {
     );
 }
 
+function addConfig(program: Command, perform: Perform): void {
+  const config = program
+    .command('config')
+    .description('look at the settings of a cluster')
+    .helpCommand(false);
+  withProperties(common(config.command('show')))
+    .description('show each setting with where it comes from')
+    .argument('[place]', PLACE, 'local')
+    .option('--changed', 'only what differs from the defaults', false)
+    .action((place, options) =>
+      perform(options, async (context) => {
+        const { configShow } = await import('./commands/config.ts');
+        const { changed, configProperty } = options;
+        return configShow({ place, config: configProperty, changed }, context);
+      }),
+    );
+}
+
 function common(command: Command) {
   return command
     .option('--json', 'print one JSON value on standard output')
     .option('--verbose', 'say more on standard error, and where an error comes from');
 }
 
+function withProperties(command: ReturnType<typeof common>) {
+  return command.addOption(
+    new Option('--config-property <key=value>', 'set a setting of the topology; may be repeated')
+      .argParser(addProperty)
+      .default(new Map<string, string>() as ReadonlyMap<string, string>, 'none'),
+  );
+}
+
 function withConfig(command: ReturnType<typeof common>) {
-  return command
+  return withProperties(command)
     .argument('<place>', PLACE)
     .argument('<file>', 'the TypeScript module whose topology is to run')
     .argument('<topology>', `${TOPOLOGY}, which wins over the one in the module`)
@@ -175,11 +314,7 @@ function withConfig(command: ReturnType<typeof common>) {
       '[args...]',
       "arguments of the module's build function; after -- they may begin with -",
     )
-    .addOption(
-      new Option('--config-property <key=value>', 'set a setting of the topology; may be repeated')
-        .argParser(addProperty)
-        .default(new Map<string, string>() as ReadonlyMap<string, string>, 'none'),
-    )
+    .option('--replace', 'kill a topology of this name at the same place first', false)
     .addOption(
       new Option('--timeout <seconds>', 'how long the start may take')
         .argParser(parseSeconds)
@@ -194,6 +329,20 @@ function addProperty(
   const at = text.indexOf('=');
   if (at <= 0) throw new InvalidArgumentError('It is written key=value.');
   return new Map([...earlier, [text.slice(0, at), text.slice(at + 1)]]);
+}
+
+/** Heron writes `colored_table`. */
+function parseDryRunFormat(text: string): DryRunFormat {
+  const format = DRY_RUN_FORMATS.find((known) => known === text.replaceAll('_', '-'));
+  if (format !== undefined) return format;
+  throw new InvalidArgumentError(`Allowed choices are ${DRY_RUN_FORMATS.join(', ')}.`);
+}
+
+/** Node's own port unless given. */
+function parseInspect(text: string): string {
+  const [, component = '', port = '9229'] = /^([^=]+)(?:=(\d{1,5}))?$/.exec(text) ?? [];
+  if (component !== '' && Number(port) > 0 && Number(port) < 65_536) return `${component}=${port}`;
+  throw new InvalidArgumentError('It is written component or component=port.');
 }
 
 function parseContainer(text: string): number {

@@ -28,7 +28,12 @@ export interface TopologyStatus {
 }
 
 const MS_PER_SECOND = 1000;
-const KNOWN_TO_RUN: ReadonlySet<ShownState> = new Set(['RUNNING', 'PAUSED', 'COMPLETED']);
+const KNOWN_TO_RUN: ReadonlySet<ShownState> = new Set([
+  'RUNNING',
+  'PAUSED',
+  'DRAINING',
+  'COMPLETED',
+]);
 
 /** Helps a dead scheduler first. `place` is the topology's own. */
 export async function readStatus(

@@ -1,7 +1,7 @@
 import { homedir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
-import { CommanderError } from '@commander-js/extra-typings';
+import { CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { systemClock } from '../base/clock.ts';
 import { stackOf, userError } from '../base/errors.ts';
 import { silentLogger } from '../base/logger.ts';
@@ -38,7 +38,7 @@ export async function runCommandLine(options: CommandLineOptions): Promise<CliEx
     exitCode = result.exitCode ?? CLI_EXIT.ok;
     show(result, output);
   });
-  for (const command of [program, ...program.commands]) {
+  for (const command of withSubcommands(program)) {
     command.exitOverride().configureOutput({
       writeOut: (text) => (isJson ? output.json({ help: text }) : output.write(text)),
       writeErr: (text) => (isJson ? undefined : stderr.write(text)),
@@ -50,6 +50,10 @@ export async function runCommandLine(options: CommandLineOptions): Promise<CliEx
   } catch (error) {
     return fail(error, output, isVerbose);
   }
+}
+
+function withSubcommands(command: CommandUnknownOpts): readonly CommandUnknownOpts[] {
+  return [command, ...command.commands.flatMap(withSubcommands)];
 }
 
 function show({ json, text }: CommandResult, output: Output): void {
@@ -94,6 +98,8 @@ function contextOf(
     logger: verbose === true ? openConsoleLogger({ level: 'debug', clock }) : silentLogger,
     output,
     dataRoot: resolve(environment['HERON_DATA'] || join(homedir(), '.herondata')),
+    configRoot: resolve(environment['HERON_CONFIG'] || join(homedir(), '.heron')),
+    variables: environment,
     currentUser: currentUser(environment),
     interruption,
     afterStep,

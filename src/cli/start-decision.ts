@@ -32,28 +32,40 @@ export type StartDecision =
   | { readonly kind: 'failed'; readonly process: string; readonly exit: ProcessExit };
 
 export function decideStart(facts: StartFacts): StartDecision {
-  const { topology, completion, physicalPlan, reports, executors } = facts;
+  const { topology, completion, reports, executors } = facts;
   if (completion?.topologyId === topology.id) return { kind: 'completed' };
   const processes = reports.flatMap((report) => report.processes);
   const failed = [...processes, ...executors].find(isHopeless);
   if (failed?.lastExit !== undefined) {
     return { kind: 'failed', process: failed.name, exit: failed.lastExit };
   }
+  const missing = missingOf(facts);
+  return missing === undefined ? { kind: 'running' } : { kind: 'wait', missing };
+}
+
+/** For people: what a topology lacks that is to run; undefined when it lacks nothing. */
+export function missingOf(
+  facts: Pick<StartFacts, 'topology' | 'packingPlan' | 'physicalPlan' | 'reports'>,
+): string | undefined {
+  const { topology, packingPlan, physicalPlan } = facts;
+  const processes = facts.reports.flatMap((report) => report.processes);
   const byName = new Map(processes.map((process) => [process.name, process]));
-  const missing = expectedProcesses(facts.packingPlan).filter(
+  const missing = expectedProcesses(packingPlan).filter(
     (name) => byName.get(name)?.state !== 'running',
   );
-  if (missing.length > 0) return { kind: 'wait', missing: listed(missing) };
+  if (missing.length > 0) return listed(missing);
   if (physicalPlan?.topology.id !== topology.id) {
-    return { kind: 'wait', missing: 'the stream managers, which have not all registered' };
+    return 'the stream managers, which have not all registered';
   }
   const closed = instancesOf(facts).filter((name) => byName.get(name)?.readyAtMs === undefined);
-  if (closed.length > 0) return { kind: 'wait', missing: `the components of ${listed(closed)}` };
-  return { kind: 'running' };
+  return closed.length > 0 ? `the components of ${listed(closed)}` : undefined;
 }
 
 /** Those that say when their component is open; instances of other languages do not. */
-function instancesOf({ topology, packingPlan }: StartFacts): readonly string[] {
+function instancesOf({
+  topology,
+  packingPlan,
+}: Pick<StartFacts, 'topology' | 'packingPlan'>): readonly string[] {
   const own = new Set(
     topology.components.filter(({ language }) => language === 'typescript').map(({ name }) => name),
   );

@@ -137,6 +137,7 @@ function colourOf(state: ShownState) {
       return 'green';
     case 'STARTING':
     case 'PAUSED':
+    case 'DRAINING':
       return 'yellow';
     case 'DEGRADED':
     case 'HALF_DEAD':

@@ -2,12 +2,9 @@ import { messageOf } from '../base/errors.ts';
 import type { TopologyName } from '../base/ids.ts';
 import { randomHex } from '../base/random.ts';
 import { ENGINE_VERSION } from '../base/version.ts';
-import type { ConfigMap, LogicalTopology } from '../model/logical-topology.ts';
+import type { LogicalTopology } from '../model/logical-topology.ts';
 import type { PackingPlan } from '../model/packing-plan.ts';
-import { misspeltKeys, Settings } from '../model/settings.ts';
-import { INSPECT_LIMIT_MS } from '../package/inspect-module.ts';
-import { packageTopology } from '../package/package-topology.ts';
-import { createPacking } from '../packing/create.ts';
+import { Settings } from '../model/settings.ts';
 import type { Scheduler, SchedulerTarget } from '../scheduler/scheduler.ts';
 import { paths } from '../state-manager/paths.ts';
 import { encodeExecutionState } from '../wire/execution-state.ts';
@@ -18,6 +15,7 @@ import { type Cluster, targetOf } from './cluster.ts';
 import type { CommandContext } from './command-context.ts';
 import { withCommandLock } from './command-lock.ts';
 import type { Place } from './place.ts';
+import { prepareTopology, type TopologySource } from './prepare-topology.ts';
 import { confirmSubmit, noteSubmit } from './unconfirmed-submit.ts';
 import { openWorkFolder } from './work-folder.ts';
 
@@ -26,7 +24,8 @@ import { openWorkFolder } from './work-folder.ts';
 
     package     bundle the module, look at its topology in a process of its own, check everything
     pack        deal the tasks to containers
-    claim       see that the name is free, and clear away what a dead command left under it
+    claim       see that the name is free, clear away what a dead command left under it, and with
+                --replace end the topology that has it
     note        say that a submit of this name is on its way (unconfirmed-submit.ts)
     upload      put the archive where the containers fetch it
     records     token, topology, packing plan, execution state, in this order (Heron's)
@@ -37,13 +36,10 @@ import { openWorkFolder } from './work-folder.ts';
       a live command holds the command lock, so nodes without lock and scheduler are wreckage.
 */
 
-export interface SubmitRequest {
+export interface SubmitRequest extends TopologySource {
   readonly place: Place;
-  readonly file: string;
-  readonly name: TopologyName;
-  readonly args: readonly string[];
-  readonly config: ConfigMap;
-  readonly timeoutSeconds: number;
+  /** A topology of this name that runs at the same place is killed first. */
+  readonly replace: boolean;
 }
 
 /** A topology that its scheduler has taken over. */
@@ -53,6 +49,8 @@ export interface LaunchedTopology {
   readonly topology: LogicalTopology;
   readonly packingPlan: PackingPlan;
   readonly scheduler: Scheduler;
+  /** The files that its module was bundled of. */
+  readonly sources: readonly string[];
 }
 
 const TOKEN_BYTES = 16;
@@ -63,30 +61,22 @@ export async function launchTopology(
   cluster: Cluster,
   context: CommandContext,
 ): Promise<LaunchedTopology> {
-  const { place, file, name, args, config } = request;
-  const { clock, random, output, dataRoot } = context;
-  await using workFolder = await openWorkFolder(dataRoot);
-  const archiveFolder = workFolder.path;
-  const loadLimitMs = Math.min(INSPECT_LIMIT_MS, request.timeoutSeconds * MS_PER_SECOND);
-  const source = { file, name, args, config, archiveFolder, loadLimitMs };
-  const { topology, archivePath, warnings } = await packageTopology(source, { clock, random });
-  for (const warning of [...warnings, ...misspeltKeys(topology.config)]) {
-    output.warn(`warning: ${warning}`);
-  }
-  context.afterStep('package');
-  const packed = createPacking(topology.config).pack(topology);
-  for (const warning of packed.warnings) output.warn(`warning: ${warning}`);
-  context.afterStep('pack');
+  const { place, name, replace } = request;
+  await using workFolder = await openWorkFolder(context.dataRoot);
+  const prepared = await prepareTopology(request, workFolder.path, context);
+  const { topology, packingPlan, archivePath, sources, warnings } = prepared;
+  for (const warning of warnings) context.output.warn(`warning: ${warning}`);
   const hosts = new Settings(topology.config).get('heron.scheduler.local.hosts').split(',');
   const launched: LaunchedTopology = {
     place,
     target: targetOf(place, name),
     topology,
-    packingPlan: packed.plan,
+    packingPlan,
     scheduler: cluster.schedulerOn(hosts),
+    sources,
   };
   await withCommandLock({ ...lockOf(cluster, context, name), command: 'heron submit' }, () =>
-    store(launched, archivePath, cluster, context),
+    store(launched, { archivePath, replace }, cluster, context),
   );
   return launched;
 }
@@ -100,13 +90,13 @@ export function lockOf(cluster: Cluster, context: CommandContext, name: Topology
 
 async function store(
   { place, target, topology, packingPlan, scheduler }: LaunchedTopology,
-  archivePath: string,
+  { archivePath, replace }: { readonly archivePath: string; readonly replace: boolean },
   cluster: Cluster,
   context: CommandContext,
 ): Promise<void> {
   const { stateManager } = cluster;
   const { name } = topology;
-  await claimName(name, place, cluster, context);
+  await claimName({ name, place, replace }, cluster, context);
   context.afterStep('claim');
   try {
     await noteSubmit(stateManager, name);

@@ -23,7 +23,7 @@ const NO_BORDER = {
 export function textTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],
-  output: Output,
+  output: Pick<Output, 'style'>,
 ): string {
   const table = new Table({
     head: head.map((title) => output.style('bold', title)),

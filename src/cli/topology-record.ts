@@ -4,6 +4,7 @@ import { type Completion, parseCompletion } from '../model/completion.ts';
 import type { LogicalTopology } from '../model/logical-topology.ts';
 import { didYouMean } from '../model/nearest.ts';
 import type { PackingPlan } from '../model/packing-plan.ts';
+import { storedPackingProblems, storedTopologyProblems } from '../model/validate-stored.ts';
 import { topologyNameProblems } from '../model/validate-topology.ts';
 import { paths } from '../state-manager/paths.ts';
 import type { StateManager } from '../state-manager/state-manager.ts';
@@ -62,6 +63,7 @@ export async function readTopologyRecord(
   };
   const topology = await read(paths.topology(name), decodeTopology);
   const packingPlan = await read(paths.packingPlan(name), decodePackingPlan);
+  if (topology !== undefined) damage.push(...unfit(topology, packingPlan));
   const execution = await read(paths.executionState(name), decodeExecutionState);
   await read(paths.token(name), (bytes) => bytes);
   await read(paths.physicalPlan(name), decodePhysicalPlan);
@@ -111,6 +113,19 @@ export function isElsewhere(name: TopologyName, place: Place): EngineError {
     domain: 'user',
     next: `write ${there} in place of what you wrote`,
   });
+}
+
+/** What can be read may still not be fit to run, or not fit together. */
+function unfit(
+  topology: LogicalTopology,
+  packingPlan: PackingPlan | undefined,
+): readonly EngineError[] {
+  const { name } = topology;
+  const packing = packingPlan === undefined ? [] : storedPackingProblems(packingPlan, topology);
+  return [
+    ...storedTopologyProblems(topology).map((text) => damaged(paths.topology(name), text)),
+    ...packing.map((text) => damaged(paths.packingPlan(name), text)),
+  ];
 }
 
 function damaged(path: string, cause: unknown): EngineError {

@@ -9,6 +9,7 @@ import { expectedProcesses } from './start-decision.ts';
 /**
  * - `STARTING`: not every process has come up yet.
  * - `RUNNING`, `PAUSED`: as its plan says, and every process is there.
+ * - `DRAINING`: its spouts have ended; it ends when everything has been processed.
  * - `DEGRADED`: it runs, but a process is missing.
  * - `COMPLETED`: its input has ended.
  * - `HALF_DEAD`: a command died while it made or ended it; nothing of it works.
@@ -18,6 +19,7 @@ export const TOPOLOGY_STATES = [
   'STARTING',
   'RUNNING',
   'PAUSED',
+  'DRAINING',
   'DEGRADED',
   'COMPLETED',
   'HALF_DEAD',
@@ -44,6 +46,7 @@ export function topologyState(facts: StateFacts): ShownState {
   if (completion !== undefined) return 'COMPLETED';
   if (scheduler === 'absent') return 'HALF_DEAD';
   if (physicalPlan === undefined || physicalPlan.topology.id !== id) return 'STARTING';
+  if (physicalPlan.topology.state === 'KILLED') return 'DRAINING';
   const running = new Set(
     reports.flatMap(({ processes }) =>
       processes.filter(({ state }) => state === 'running').map(({ name }) => name),

@@ -59,6 +59,11 @@ export class ContainerProcesses {
     for (const process of start) this.#add(process);
   }
 
+  /** Replaces one process by another one of the same kind; says nothing when it is not wanted. */
+  restart(name: string): void {
+    if (!this.#stopped) this.#entries.get(name)?.process.restart();
+  }
+
   /** Resolves when no process is left (C1). Nothing is started afterwards. */
   async stopAll(): Promise<void> {
     this.#stopped = true;

@@ -11,6 +11,7 @@ import {
   type ProcessExit,
 } from '../model/container-report.ts';
 import type { PackingPlan } from '../model/packing-plan.ts';
+import { isMeant, parseRestartRequest, type RestartRequest } from '../model/restart-request.ts';
 import type { Settings } from '../model/settings.ts';
 import { paths } from '../state-manager/paths.ts';
 import type { StateManager, Watch } from '../state-manager/state-manager.ts';
@@ -32,6 +33,8 @@ import { type ContainerPorts, type WantedProcess, wantedProcesses } from './want
   X1. The processes of a dead predecessor are gone before the first process is started.
   X2. All processes of the container know the same ports. When one of them finds its port taken, all
       move to others; the restart policy of the one that complained limits how often.
+  X3. A restart that was asked for happens once, however often the request is read: it names the
+      life of the process that is to end.
 */
 
 export interface ExecutorOptions {
@@ -56,7 +59,7 @@ export class Executor {
   readonly #reportPath: string;
   readonly #reports: ReportPublisher;
   #processes: ContainerProcesses | undefined;
-  #watch: Watch | undefined;
+  #watches: readonly Watch[] = [];
   #plan: PackingPlan | undefined;
   #ports: ContainerPorts | undefined;
   #isChoosingPorts = false;
@@ -103,14 +106,19 @@ export class Executor {
     this.#ports = await this.#options.choosePorts();
     if (this.#isStopped) return;
     this.#reports.changed();
-    const path = paths.packingPlan(args.topologyName);
-    this.#watch = stateManager.watch(path, (bytes) => this.#onPlan(bytes));
+    const { topologyName, containerId } = args;
+    this.#watches = [
+      stateManager.watch(paths.packingPlan(topologyName), (bytes) => this.#onPlan(bytes)),
+      stateManager.watch(paths.restart(topologyName, containerId), (bytes) =>
+        this.#onRestartRequest(bytes),
+      ),
+    ];
   }
 
   /** Ends all processes, then removes the report. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#watch?.close();
+    for (const watch of this.#watches) watch.close();
     await this.#processes?.stopAll();
     await this.#reports.close();
     await this.#options.stateManager.delete(this.#reportPath);
@@ -145,6 +153,25 @@ export class Executor {
       return;
     }
     this.#converge();
+  }
+
+  /** X3 */
+  #onRestartRequest(bytes: Uint8Array | undefined): void {
+    if (bytes === undefined || this.#isStopped) return;
+    const { logger } = this.#options;
+    let request: RestartRequest;
+    try {
+      request = parseRestartRequest(bytes);
+    } catch (error) {
+      logger.error('the restart request is passed over', { reason: messageOf(error) });
+      return;
+    }
+    if (!this.report.processes.some((process) => isMeant(request, process))) {
+      logger.info('a restart request is done already', { child: request.process });
+      return;
+    }
+    logger.info('process is restarted on request', { child: request.process });
+    this.#processes?.restart(request.process);
   }
 
   #onDeath(exit: ProcessExit): void {

@@ -8,6 +8,7 @@ import type { Command } from '../supervision/process-table.ts';
 import { topologyMark } from '../supervision/topology-processes.ts';
 import type { LaunchProcess } from './container-processes.ts';
 import type { ExecutorArguments } from './executor-arguments.ts';
+import { inspectFlags } from './inspect-flags.ts';
 import type { WantedProcess } from './wanted-processes.ts';
 
 export interface LaunchOptions {
@@ -23,8 +24,9 @@ export interface LaunchOptions {
 
 /** Starts processes as children of this one, with their output in `<log directory>/<name>.out`. */
 export function createLauncher(options: LaunchOptions): LaunchProcess {
-  const { arguments: args, settings, command = nodeCommand } = options;
+  const { arguments: args, settings } = options;
   const { processes, executable, variables } = options.environment;
+  const command = options.command ?? ((wanted) => nodeCommand(wanted, variables));
   const { workingDirectory, logDirectory, topologyId } = args;
   // The token and the compile cache are in the executor's own environment and handed on with it.
   const environment = { ...variables, ...topologyMark(topologyId) };
@@ -48,7 +50,9 @@ export function createLauncher(options: LaunchOptions): LaunchProcess {
   };
 }
 
-function nodeCommand({ entry, flags, heapLimitMb }: WantedProcess): readonly string[] {
+function nodeCommand(wanted: WantedProcess, variables: NodeJS.ProcessEnv): readonly string[] {
+  const { entry, flags, heapLimitMb } = wanted;
   const heap = heapLimitMb === undefined ? [] : [`--max-old-space-size=${heapLimitMb}`];
-  return [...nodeArguments(), ...heap, entryFile(entry), ...flags];
+  const inspect = inspectFlags(wanted, variables);
+  return [...nodeArguments(), ...heap, ...inspect, entryFile(entry), ...flags];
 }

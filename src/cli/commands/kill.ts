@@ -1,8 +1,9 @@
+import type { TopologyName } from '../../base/ids.ts';
 import { openCluster, targetOf } from '../cluster.ts';
 import type { CommandContext, CommandResult } from '../command-context.ts';
 import { withCommandLock } from '../command-lock.ts';
 import type { TopologyArguments } from '../find-topology.ts';
-import { isAt, parsePlace, placeText } from '../place.ts';
+import { isAt, parsePlace, type Place, placeText } from '../place.ts';
 import { lockOf } from '../submission.ts';
 import {
   isElsewhere,
@@ -12,12 +13,23 @@ import {
   readTopologyRecord,
 } from '../topology-record.ts';
 import { confirmSubmit, unconfirmedSubmit } from '../unconfirmed-submit.ts';
+import { drain } from './drain.ts';
+
+export interface KillArguments extends TopologyArguments {
+  /** Succeeds when there is nothing to kill. */
+  readonly ifExists: boolean;
+  /** Lets it process what it has taken in first, for as long as the timeout allows. */
+  readonly drain: boolean;
+  readonly timeoutSeconds: number;
+}
 
 /** Ends a topology, also one that other commands have left half made or half killed. */
-export async function kill(
-  given: TopologyArguments,
-  context: CommandContext,
-): Promise<CommandResult> {
+export async function kill(given: KillArguments, context: CommandContext): Promise<CommandResult> {
+  const drained = given.drain ? await drain(given, context) : undefined;
+  return drained ?? (await killNow(given, context));
+}
+
+async function killNow(given: KillArguments, context: CommandContext): Promise<CommandResult> {
   const written = parsePlace(given.place);
   const name = parseTopologyName(given.name);
   await using cluster = openCluster(written.cluster, context);
@@ -34,8 +46,11 @@ export async function kill(
     if (isThere) context.output.say(`killing ${name}`);
     // Also when nothing is known of it: files may be left of a command that died early.
     await scheduler.kill(target);
+    context.afterStep('kill');
     await cluster.archives(target).clear();
+    context.afterStep('archives');
     await confirmSubmit(stateManager, name);
+    if (!isThere && given.ifExists) return nothingToKill(name, place);
     if (!isThere) throw await notFound(stateManager, name, written);
     const wasHalfDead = schedulerPid === undefined;
     return {
@@ -43,4 +58,11 @@ export async function kill(
       text: `${name} is gone from ${placeText(place)}`,
     };
   });
+}
+
+function nothingToKill(name: TopologyName, place: Place): CommandResult {
+  return {
+    json: { name, ...place, state: 'ABSENT', wasHalfDead: false },
+    text: `there is no ${name} in ${placeText(place)}; nothing to kill`,
+  };
 }

@@ -22,7 +22,7 @@ const MS_PER_SECOND = 1000;
 
 /** Starts a topology, stays until it ends, and leaves nothing behind. */
 export async function run(
-  given: Omit<SubmitArguments, 'wait'>,
+  given: Omit<SubmitArguments, 'wait' | 'deactivated' | 'dryRun'>,
   context: CommandContext,
 ): Promise<CommandResult> {
   const { clock, output } = context;
@@ -30,7 +30,11 @@ export async function run(
   const name = parseTopologyName(given.name);
   await using cluster = openCluster(place.cluster, context);
   output.say(`packaging ${given.file}`);
-  const launched = await launchTopology({ ...given, place, name }, cluster, context);
+  const launched = await launchTopology(
+    { ...given, place, name, initialState: 'RUNNING' },
+    cluster,
+    context,
+  );
   const startedAtMs = clock.now();
   output.say(describeLaunch(launched));
   output.say(`logs: ${cluster.logs.runningPath(launched.target)}`);

@@ -2,12 +2,11 @@ import { environmentError } from '../../base/errors.ts';
 import type { TopologyId, TopologyName } from '../../base/ids.ts';
 import { paths } from '../../state-manager/paths.ts';
 import { decodePhysicalPlan } from '../../wire/physical-plan.ts';
-import { AdvisedError } from '../advised-error.ts';
 import type { Cluster } from '../cluster.ts';
 import type { CommandContext, CommandResult } from '../command-context.ts';
 import { findTopology, type TopologyArguments } from '../find-topology.ts';
 import { commandState, type MasterPorts, masterIn } from '../master-client.ts';
-import { placeText } from '../place.ts';
+import { runningId } from '../running-id.ts';
 import { watchUntil } from '../watch-until.ts';
 
 const STATES = { activate: 'RUNNING', deactivate: 'PAUSED' } as const;
@@ -27,14 +26,7 @@ export async function setState(
   await using found = await findTopology(given, context);
   const { cluster, place, status } = found;
   const { name } = status.record;
-  if (status.state === 'COMPLETED') throw hasEnded(name);
-  const { id } = status;
-  if (id === undefined || status.state === 'HALF_DEAD' || status.state === 'DAMAGED') {
-    throw new AdvisedError('TOPOLOGY_NOT_READY', `${name} is ${status.state}: nothing runs`, {
-      domain: 'environment',
-      next: `'heron status ${placeText(place)} ${name}' says more`,
-    });
-  }
+  const id = runningId(found);
   const before = status.physicalPlan?.topology.state;
   const base = { name, id, ...place, state: wanted };
   if (before === wanted) {
@@ -104,11 +96,4 @@ async function awaitMaster(
     'REQUEST_TIMEOUT',
     `the topology master of ${name} has been away for ${MASTER_LIMIT_MS} ms`,
   );
-}
-
-function hasEnded(name: TopologyName) {
-  return new AdvisedError('TOPOLOGY_NOT_FOUND', `${name} has completed; nothing of it runs`, {
-    domain: 'user',
-    next: 'submit it again',
-  });
 }

@@ -2,10 +2,14 @@ import type { ConfigMap } from '../../model/logical-topology.ts';
 import { awaitStart } from '../await-start.ts';
 import { openCluster } from '../cluster.ts';
 import type { CommandContext, CommandResult } from '../command-context.ts';
+import { dryRunJson, dryRunText } from '../dry-run.ts';
+import type { DryRunFormat } from '../dry-run-format.ts';
 import { completePlace, parsePlace, placeText } from '../place.ts';
+import { prepareTopology, type TopologySource } from '../prepare-topology.ts';
 import { launchTopology } from '../submission.ts';
 import { parseTopologyName } from '../topology-record.ts';
 import { confirmSubmit } from '../unconfirmed-submit.ts';
+import { openWorkFolder } from '../work-folder.ts';
 
 export interface SubmitArguments {
   readonly place: string;
@@ -13,6 +17,11 @@ export interface SubmitArguments {
   readonly name: string;
   readonly args: readonly string[];
   readonly config: ConfigMap;
+  /** The spouts rest until `heron activate`. */
+  readonly deactivated: boolean;
+  readonly replace: boolean;
+  /** Only says what would run where. */
+  readonly dryRun: DryRunFormat | undefined;
   /** False: returns when the scheduler has it, whether it will run or not. */
   readonly wait: boolean;
   readonly timeoutSeconds: number;
@@ -25,9 +34,12 @@ export async function submit(
 ): Promise<CommandResult> {
   const place = completePlace(parsePlace(given.place), context.currentUser);
   const name = parseTopologyName(given.name);
+  const initialState = given.deactivated ? 'PAUSED' : 'RUNNING';
+  const source: TopologySource = { ...given, place, name, initialState };
+  if (given.dryRun !== undefined) return dryRun(source, given.dryRun, context);
   await using cluster = openCluster(place.cluster, context);
   const launched = await context.output.whileWaiting(`packaging ${given.file}`, () =>
-    launchTopology({ ...given, place, name }, cluster, context),
+    launchTopology({ ...source, replace: given.replace }, cluster, context),
   );
   const { topology, target } = launched;
   const there = placeText(place);
@@ -49,8 +61,32 @@ export async function submit(
       text: `${name} ran and has completed already; its logs are in ${logs}`,
     };
   }
+  if (initialState === 'PAUSED') {
+    return {
+      json: { ...base, state: 'PAUSED' },
+      text: `${name} is there and its spouts rest; next: 'heron activate ${there} ${name}'`,
+    };
+  }
   return {
     json: { ...base, state: 'RUNNING' },
     text: `${name} runs; next: 'heron status ${there} ${name}', 'heron logs -f ${there} ${name}'`,
+  };
+}
+
+/** Neither reads nor writes the state: it says the same whether the name is free or not. */
+async function dryRun(
+  source: TopologySource,
+  format: DryRunFormat,
+  context: CommandContext,
+): Promise<CommandResult> {
+  const { output } = context;
+  await using workFolder = await openWorkFolder(context.dataRoot);
+  const prepared = await output.whileWaiting(`packaging ${source.file}`, () =>
+    prepareTopology(source, workFolder.path, context),
+  );
+  for (const warning of prepared.warnings) output.warn(`warning: ${warning}`);
+  return {
+    json: dryRunJson(prepared, source.place),
+    text: dryRunText(prepared, source.place, format, output),
   };
 }

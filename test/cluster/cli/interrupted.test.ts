@@ -68,6 +68,33 @@ test('a submit that was killed after any step is finished by the next submit', a
   });
 });
 
+test('a kill that was killed after any step leaves what the next one clears away', async (t) => {
+  const heron = await HeronCommand.create(t, TOPOLOGIES);
+  for (const step of ['kill', 'archives']) {
+    await crash(heron, 'launch', SUBMIT);
+    await crash(heron, step, KILL);
+    const again = await heron.run(...KILL, '--if-exists');
+    assert.equal(again.code, 0, again.stderr);
+    assert.deepEqual(heron.processes(), [], step);
+    assert.deepEqual(await remains(heron), [], step);
+  }
+});
+
+test('a submit that replaces and was killed after any step is finished by the same', async (t) => {
+  const heron = await HeronCommand.create(t, TOPOLOGIES);
+  const replace = [...SUBMIT, '--replace'] as const;
+  assert.equal((await heron.run(...replace)).code, 0);
+  for (const step of ['pack', 'claim', 'note', 'topology', 'launch']) {
+    await crash(heron, step, replace);
+    const { code, stderr } = await heron.run(...replace);
+    assert.equal(code, 0, `${step}: ${stderr}`);
+    const schedulers = heron.processes().filter(({ name }) => name === 'scheduler');
+    assert.equal(schedulers.length, 1, step);
+  }
+  assert.equal((await heron.run(...KILL)).code, 0);
+  assert.deepEqual(await remains(heron), []);
+});
+
 test('status shows what a killed submit left, and what to do about it', async (t) => {
   const heron = await HeronCommand.create(t, TOPOLOGIES);
   await crash(heron, 'packing-plan', SUBMIT);

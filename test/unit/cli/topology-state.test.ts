@@ -40,10 +40,12 @@ const RUNS: StateFacts = {
 
 test('one word for every mixture of facts', () => {
   const paused = { ...physicalPlan, topology: { ...topology, state: 'PAUSED' } as const };
+  const killed = { ...physicalPlan, topology: { ...topology, state: 'KILLED' } as const };
   const cases: readonly (readonly [Partial<StateFacts>, string])[] = [
     [{}, 'RUNNING'],
     [{ scheduler: 'restarted' }, 'RUNNING'],
     [{ physicalPlan: paused }, 'PAUSED'],
+    [{ physicalPlan: killed, reports: [] }, 'DRAINING'],
     [{ physicalPlan: undefined }, 'STARTING'],
     [{ physicalPlan: undefined, scheduler: undefined }, 'STARTING'],
     [{ reports: reports('restarting') }, 'DEGRADED'],

@@ -1,0 +1,70 @@
+import { EngineError } from '../../base/errors.ts';
+import { type TopologyName, topologyName } from '../../base/ids.ts';
+import { parseContainerReport } from '../../model/container-report.ts';
+import { paths } from '../../state-manager/paths.ts';
+import type { StateManager } from '../../state-manager/state-manager.ts';
+import { openCluster } from '../cluster.ts';
+import type { CommandContext, CommandResult } from '../command-context.ts';
+import type { Wanted } from '../completion/wanted.ts';
+import { CLUSTERS, isAt, parsePlace, placeText } from '../place.ts';
+import { parseTopologyName, placeOf, readTopologyRecord } from '../topology-record.ts';
+
+/** What a shell offers at Tab. Only reads, and offers nothing where it cannot. */
+export async function complete(
+  wanted: Wanted,
+  current: string,
+  context: CommandContext,
+): Promise<CommandResult> {
+  const known = await candidatesOf(wanted, context).catch((error: unknown) => {
+    if (error instanceof EngineError) return [];
+    throw error;
+  });
+  const words = known.filter((word) => word.startsWith(current));
+  return { json: { words }, text: words.join('\n') };
+}
+
+async function candidatesOf(wanted: Wanted, context: CommandContext): Promise<readonly string[]> {
+  switch (wanted.kind) {
+    case 'words':
+      return wanted.words;
+    case 'file':
+      return [];
+    case 'place': {
+      const found = await Promise.all(CLUSTERS.map((cluster) => topologiesOf(cluster, context)));
+      const places = found.flat().map(({ place }) => placeText(place));
+      return [...new Set([...CLUSTERS, ...places])].toSorted();
+    }
+    case 'topology': {
+      const written = parsePlace(wanted.place);
+      const found = await topologiesOf(written.cluster, context);
+      return found.filter(({ place }) => isAt(place, written)).map(({ name }) => name);
+    }
+    case 'part': {
+      const { cluster } = parsePlace(wanted.place);
+      await using opened = openCluster(cluster, context);
+      return await partsOf(opened.stateManager, parseTopologyName(wanted.topology));
+    }
+  }
+}
+
+async function topologiesOf(name: string, context: CommandContext) {
+  await using cluster = openCluster(name, context);
+  const { stateManager } = cluster;
+  const names = await stateManager.list(paths.topologies);
+  return await Promise.all(
+    names.map(async (found) => {
+      const record = await readTopologyRecord(stateManager, topologyName(found));
+      return { name: found, place: placeOf(record, { cluster: name }, context.currentUser) };
+    }),
+  );
+}
+
+async function partsOf(stateManager: StateManager, name: TopologyName): Promise<readonly string[]> {
+  const folder = paths.containers(name);
+  const containers = await stateManager.list(folder);
+  const nodes = await Promise.all(containers.map((id) => stateManager.read(`${folder}/${id}`)));
+  const processes = nodes.flatMap((bytes) =>
+    bytes === undefined ? [] : parseContainerReport(bytes).processes.map((process) => process.name),
+  );
+  return [...containers, ...processes];
+}
