@@ -41,6 +41,7 @@ class Sum implements Collector {
   emit(streamIndex: number, values: readonly unknown[]): void {
     this.total += streamIndex + values.length;
   }
+  emitDirect(): void {}
   ack(): void {}
   fail(): void {}
   reportError(): void {}
@@ -115,7 +116,11 @@ function contextSource(): ContextSource {
     task: taskId(1),
     log: silentLogger,
     clock: systemClock,
+    workingDirectory: '/',
     registerMetric() {},
+    every: () => ({ cancel() {} }),
+    after: () => ({ cancel() {} }),
+    addHook() {},
     wake() {},
   };
 }

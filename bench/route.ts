@@ -95,7 +95,11 @@ function prepare({ grouping, tasks, word }: Case): () => void {
     }),
   );
   const dispatcher = new Dispatcher({
-    router: new StreamRouter(plan, { keyGroups: 1_024, random: createSeededRandom(1) }),
+    router: new StreamRouter(plan, {
+      keyGroups: 1_024,
+      random: createSeededRandom(1),
+      localTasks: [],
+    }),
     outboxes,
     pool: new BatchPool(),
     traffic: new InstanceTraffic(new MetricsRegistry()),

@@ -108,6 +108,7 @@ function aTask(built: BuiltTopology, name: string, task: number, ports: TaskPort
     send() {},
     built,
     ports,
+    workingDirectory: '/',
     roomWait: new BlockingRoomWait(ports.dataOut, ports.status),
     plan: new PlanIndex({
       epoch: epoch(1),

@@ -1,3 +1,4 @@
+import { DEFAULT_STREAM } from '../base/ids.ts';
 import { Component, declareComponent, EMITTER, type OUTPUTS } from './component.ts';
 import type {
   DefaultValuesOf,
@@ -6,6 +7,7 @@ import type {
   StreamOf,
   ValuesOf,
 } from './streams.ts';
+import type { TickTuple } from './tick.ts';
 import type { TopologyContext } from './topology-context.ts';
 import type { AnyTuple } from './tuple.ts';
 
@@ -49,6 +51,13 @@ export abstract class BasicBolt<Outputs extends StreamDeclarations = NoStreams> 
   /** Called once, before anything else. Open connections and files here, not in the constructor. */
   prepare(_context: TopologyContext): void | Promise<void> {}
 
+  /**
+   * Called every `topology.tick.tuple.freq.ms`, a setting of the bolt, between two tuples. Without
+   * this method ticks go to `execute`; see {@link isTick}. A tick that comes while one is waiting
+   * is left out. A failure is that of `execute`; there is nothing to ack.
+   */
+  tick?(tick: TickTuple): void | Promise<void>;
+
   /** Called once when all input has ended and all of it is executed: the last chance to emit. */
   finish(): void | Promise<void> {}
 
@@ -69,6 +78,25 @@ export abstract class BasicBolt<Outputs extends StreamDeclarations = NoStreams> 
   emit(first: unknown, second?: unknown): void {
     if (typeof first === 'string') this[EMITTER].emitTo(first, second, undefined, undefined);
     else this[EMITTER].emitToDefault(first, undefined, undefined);
+  }
+
+  /**
+   * Sends a tuple to one task, of a bolt that reads the stream by `directGrouping`; its tasks are
+   * `context.componentTasks(name)`. Everything else is as with `emit`.
+   *
+   * @throws EngineError as `emit` does, and INVALID_ARGUMENT when the task does not read the stream
+   *   by direct grouping.
+   */
+  emitDirect(task: number, values: DefaultValuesOf<Outputs>): void;
+  /** Sends a tuple to one task by a stream with a name. */
+  emitDirect<Stream extends StreamOf<Outputs>>(
+    task: number,
+    stream: Stream,
+    values: ValuesOf<Outputs, Stream>,
+  ): void;
+  emitDirect(task: number, first: unknown, second?: unknown): void {
+    const [stream, values] = typeof first === 'string' ? [first, second] : [DEFAULT_STREAM, first];
+    this[EMITTER].emitDirect(task, stream, values, undefined, undefined);
   }
 }
 

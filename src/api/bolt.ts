@@ -1,3 +1,4 @@
+import { DEFAULT_STREAM } from '../base/ids.ts';
 import { Component, declareComponent, EMITTER, type OUTPUTS } from './component.ts';
 import type {
   DefaultValuesOf,
@@ -6,6 +7,7 @@ import type {
   StreamOf,
   ValuesOf,
 } from './streams.ts';
+import type { TickTuple } from './tick.ts';
 import type { TopologyContext } from './topology-context.ts';
 import type { AnyTuple } from './tuple.ts';
 
@@ -59,6 +61,13 @@ export abstract class Bolt<Outputs extends StreamDeclarations = NoStreams> exten
   /** Called once, before anything else. Open connections and files here, not in the constructor. */
   prepare(_context: TopologyContext): void | Promise<void> {}
 
+  /**
+   * Called every `topology.tick.tuple.freq.ms`, a setting of the bolt, between two tuples. Without
+   * this method ticks go to `execute`; see {@link isTick}. A tick that comes while one is waiting
+   * is left out. A failure is that of `execute`; there is nothing to ack.
+   */
+  tick?(tick: TickTuple): void | Promise<void>;
+
   /** Called once when all input has ended and all of it is executed: the last chance to emit. */
   finish(): void | Promise<void> {}
 
@@ -84,6 +93,31 @@ export abstract class Bolt<Outputs extends StreamDeclarations = NoStreams> exten
   emit(first: unknown, second?: unknown, third?: unknown): void {
     if (typeof first === 'string') this[EMITTER].emitTo(first, second, toAnchors(third), undefined);
     else this[EMITTER].emitToDefault(first, toAnchors(second), undefined);
+  }
+
+  /**
+   * Sends a tuple to one task, of a bolt that reads the stream by `directGrouping`; its tasks are
+   * `context.componentTasks(name)`. Everything else is as with `emit`.
+   *
+   * @throws EngineError as `emit` does, and INVALID_ARGUMENT when the task does not read the stream
+   *   by direct grouping.
+   */
+  emitDirect(
+    task: number,
+    values: DefaultValuesOf<Outputs>,
+    anchors?: AnyTuple | readonly AnyTuple[],
+  ): void;
+  /** Sends a tuple to one task by a stream with a name. */
+  emitDirect<Stream extends StreamOf<Outputs>>(
+    task: number,
+    stream: Stream,
+    values: ValuesOf<Outputs, Stream>,
+    anchors?: AnyTuple | readonly AnyTuple[],
+  ): void;
+  emitDirect(task: number, first: unknown, second?: unknown, third?: unknown): void {
+    const [stream, values, anchors] =
+      typeof first === 'string' ? [first, second, third] : [DEFAULT_STREAM, first, second];
+    this[EMITTER].emitDirect(task, stream, values, toAnchors(anchors), undefined);
   }
 
   /** Says that a received tuple is done. Every one must be acked or failed, once. */

@@ -17,6 +17,14 @@ export interface Collector {
     anchors: readonly AnyTuple[] | undefined,
     messageId: unknown,
   ): void;
+  /** Takes one tuple for one task. */
+  emitDirect(
+    task: number,
+    streamIndex: number,
+    values: readonly unknown[],
+    anchors: readonly AnyTuple[] | undefined,
+    messageId: unknown,
+  ): void;
   ack(tuple: AnyTuple): void;
   fail(tuple: AnyTuple, reason: unknown): void;
   reportError(error: unknown): void;

@@ -19,8 +19,11 @@ import type { TopologyContext } from './topology-context.ts';
 export type { Collector } from './collector.ts';
 export type { ComponentKind } from './component.ts';
 
-export type AnySpout = Spout<StreamDeclarations>;
-export type AnyBolt = Bolt<StreamDeclarations> | BasicBolt<StreamDeclarations>;
+/** Compared member by member: as a class, with streams in parameters, no other would fit it. */
+type Members<Class> = Pick<Class, keyof Class>;
+
+export type AnySpout = Members<Spout<StreamDeclarations>>;
+export type AnyBolt = Members<Bolt<StreamDeclarations>> | Members<BasicBolt<StreamDeclarations>>;
 export type AnyComponent = AnySpout | AnyBolt;
 
 /** Makes one component; called once for each task, and once at submit to look at it. */

@@ -1,4 +1,5 @@
 import { type Emitter, UNATTACHED } from './emitter.ts';
+import type { TopologyContext } from './topology-context.ts';
 import type { StreamDeclarations } from './streams.ts';
 
 /*
@@ -24,6 +25,13 @@ export abstract class Component {
   abstract readonly [OUTPUTS]: StreamDeclarations;
   /** For the engine. */
   [EMITTER]: Emitter = UNATTACHED;
+
+  /**
+   * Called whenever the topology's plan has changed: its tasks, or whether it is paused. The
+   * context shows the new plan. Called between two other calls, and before `activate` or
+   * `deactivate`.
+   */
+  update(_context: TopologyContext): void | Promise<void> {}
 
   /**
    * Makes an error known to whoever looks at the topology: it is logged, counted, and shown by

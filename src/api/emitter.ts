@@ -127,6 +127,13 @@ export interface Emitter {
     anchors: readonly AnyTuple[] | undefined,
     messageId: unknown,
   ): void;
+  emitDirect(
+    task: number,
+    stream: string,
+    values: unknown,
+    anchors: readonly AnyTuple[] | undefined,
+    messageId: unknown,
+  ): void;
 }
 
 /** The emitter of a component that has been attached to an instance. */
@@ -166,6 +173,18 @@ export class StreamEmitter implements Emitter {
     this.collector.emit(stream.index, stream.inOrder(values), anchors, messageId);
   }
 
+  emitDirect(
+    task: number,
+    name: string,
+    values: unknown,
+    anchors: readonly AnyTuple[] | undefined,
+    messageId: unknown,
+  ): void {
+    const stream = this.#streams.get(name);
+    if (stream === undefined) throw this.#unknownStream(name);
+    this.collector.emitDirect(task, stream.index, stream.inOrder(values), anchors, messageId);
+  }
+
   #unknownStream(name: string): Error {
     const known = [...this.#streams.keys()].map((stream) => `'${stream}'`).join(', ');
     return userError(
@@ -184,6 +203,9 @@ export const UNATTACHED: Emitter = {
     throw tooEarly();
   },
   emitTo() {
+    throw tooEarly();
+  },
+  emitDirect() {
     throw tooEarly();
   },
 };

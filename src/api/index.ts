@@ -9,14 +9,35 @@ export {
 } from '../base/errors.ts';
 export type { ComponentName, StreamName, TaskId, TopologyName } from '../base/ids.ts';
 export type { LogFields, Logger } from '../base/logger.ts';
-export { CountMetric, type UserMetric } from '../metrics/count-metric.ts';
+export { AssignableMetric, MultiAssignableMetric } from '../metrics/assignable-metric.ts';
+export { CountMetric, CumulativeCountMetric, MultiCountMetric } from '../metrics/count-metric.ts';
+export { type LatencyAverages, LatencyStatMetric } from '../metrics/latency-stat-metric.ts';
+export {
+  MeanMetric,
+  MultiMeanMetric,
+  MultiReducedMetric,
+  ReducedMetric,
+  type Reducer,
+} from '../metrics/reduced-metric.ts';
+export type { MetricReport, UserMetric } from '../metrics/user-metric.ts';
 export type { Grouping, InputStream, OutputStream } from '../model/logical-topology.ts';
 export type { SettingKey, Settings, SettingValue } from '../model/settings.ts';
 export { BasicBolt } from './basic-bolt.ts';
 export { Bolt } from './bolt.ts';
 export type { BoltDeclarer } from './bolt-declarer.ts';
 export type { ConfigInput, ConfigValue } from './config.ts';
+export type { CustomGrouping, GroupedStream } from './custom-grouping.ts';
+export type { ValueSerializer } from './serializer.ts';
 export type { Source } from './source.ts';
+export {
+  fromAsyncIterable,
+  fromReadable,
+  fromReadableStream,
+  type SourceSpoutOptions,
+  type SourceStart,
+  type TupleSpout,
+  type ValueSpout,
+} from './source-spouts.ts';
 export { Spout } from './spout.ts';
 export {
   type FieldDeclaration,
@@ -32,6 +53,15 @@ export {
   topology,
   type TopologyDefinition,
 } from './topology.ts';
-export type { ComponentOptions, TopologyBuilder } from './topology-builder.ts';
-export type { TargetStream, TopologyContext } from './topology-context.ts';
+export type { BoltOptions, ComponentOptions, TopologyBuilder } from './topology-builder.ts';
+export type { TargetStream, TaskHook, TopologyContext } from './topology-context.ts';
+export type {
+  BoltAckInfo,
+  BoltExecuteInfo,
+  BoltFailInfo,
+  EmitInfo,
+  SpoutAckInfo,
+  SpoutFailInfo,
+} from './hook-info.ts';
+export { isTick, type TickTuple } from './tick.ts';
 export { type AnyTuple, Tuple } from './tuple.ts';

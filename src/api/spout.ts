@@ -1,3 +1,4 @@
+import { DEFAULT_STREAM } from '../base/ids.ts';
 import { Component, declareComponent, EMITTER, type OUTPUTS } from './component.ts';
 import type {
   DefaultValuesOf,
@@ -86,6 +87,27 @@ export abstract class Spout<Outputs extends StreamDeclarations = NoStreams> exte
   emit(first: unknown, second?: unknown, third?: unknown): void {
     if (typeof first === 'string') this[EMITTER].emitTo(first, second, undefined, third);
     else this[EMITTER].emitToDefault(first, undefined, second);
+  }
+
+  /**
+   * Sends a tuple to one task, of a bolt that reads the stream by `directGrouping`; its tasks are
+   * `context.componentTasks(name)`. Everything else is as with `emit`.
+   *
+   * @throws EngineError as `emit` does, and INVALID_ARGUMENT when the task does not read the stream
+   *   by direct grouping.
+   */
+  emitDirect(task: number, values: DefaultValuesOf<Outputs>, messageId?: unknown): void;
+  /** Sends a tuple to one task by a stream with a name. */
+  emitDirect<Stream extends StreamOf<Outputs>>(
+    task: number,
+    stream: Stream,
+    values: ValuesOf<Outputs, Stream>,
+    messageId?: unknown,
+  ): void;
+  emitDirect(task: number, first: unknown, second?: unknown, third?: unknown): void {
+    const [stream, values, messageId] =
+      typeof first === 'string' ? [first, second, third] : [DEFAULT_STREAM, first, second];
+    this[EMITTER].emitDirect(task, stream, values, undefined, messageId);
   }
 
   /**

@@ -76,6 +76,11 @@ type PositionsOf<Fields> =
       ? { readonly [Index in keyof Fields]: unknown }
       : never;
 
+/** The values of a stream in the order of the declaration. */
+export type ValuesInOrderOf<Outputs, Stream> = Stream extends keyof Outputs
+  ? Extract<PositionsOf<Outputs[Stream]>, readonly unknown[]>
+  : readonly unknown[];
+
 /** What may be emitted to a stream: values by field name, or in the order of the declaration. */
 export type ValuesOf<Outputs, Stream> = Stream extends keyof Outputs
   ? Readonly<ShapeOf<Outputs[Stream]>> | PositionsOf<Outputs[Stream]>

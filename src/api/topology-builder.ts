@@ -20,7 +20,10 @@ import {
   kindOf,
   streamsOf,
 } from './component-runtime.ts';
+import type { DeclaredCustomGrouping } from './custom-grouping.ts';
 import { type ConfigInput, toConfigMap } from './config.ts';
+import type { ValueSerializer } from './serializer.ts';
+import type { TaskHook } from './topology-context.ts';
 import { Source } from './source.ts';
 import type { InputOf } from './wiring.ts';
 
@@ -33,6 +36,20 @@ export interface ComponentOptions {
   readonly parallelism?: number;
   /** Settings for this component; they win over the topology's. */
   readonly config?: ConfigInput;
+}
+
+/** What may be said about a bolt, too. */
+export interface BoltOptions extends ComponentOptions {
+  /**
+   * How many promises of `execute` may be pending at once in each task; 1 unless given. With more,
+   * an `execute` that waits for something lets others begin. `finish` waits for all of them.
+   */
+  readonly concurrency?: number;
+  /**
+   * What a concurrent bolt keeps in order. `key`, the default: tuples of a fields grouping with
+   * equal grouping fields are executed one after the other. `none`: nothing.
+   */
+  readonly order?: 'key' | 'none';
 }
 
 const PARALLELISM = 'topology.component.parallelism';
@@ -54,20 +71,46 @@ export class TopologyBuilder {
   /** The topology's settings as they stand, with those that were given at submit over them. */
   readonly config: Settings;
   readonly #ownConfig = new Map<string, string>();
+  readonly #baseConfig: ConfigMap;
   readonly #submitConfig: ConfigMap;
   readonly #spouts: Draft<SpoutComponent>[] = [];
   readonly #bolts: Draft<BoltComponent>[] = [];
   readonly #factories = new Map<ComponentName, ComponentFactory>();
+  readonly #customGroupings: DeclaredCustomGrouping[] = [];
+  readonly #taskHooks: (() => TaskHook)[] = [];
+  #serializer: ValueSerializer | undefined;
 
   /** Builders are made by the engine only. */
-  constructor(submitConfig: ConfigMap) {
+  constructor(submitConfig: ConfigMap, baseConfig: ConfigMap = new Map()) {
+    this.#baseConfig = baseConfig;
     this.#submitConfig = submitConfig;
-    this.config = new Settings(this.#ownConfig, submitConfig);
+    this.config = new Settings(baseConfig, this.#ownConfig, submitConfig);
   }
 
   /** Adds settings of the topology. Those that were given at submit win over them. */
   setConfig(config: ConfigInput): this {
     for (const [key, text] of toConfigMap(config)) this.#ownConfig.set(key, text);
+    return this;
+  }
+
+  /** Values travel as this makes bytes of them, all those of the topology. */
+  setSerializer(serializer: ValueSerializer): this {
+    const isWhole =
+      typeof serializer?.serialize === 'function' && typeof serializer.deserialize === 'function';
+    if (!isWhole) {
+      const text = 'setSerializer needs an object with the methods serialize and deserialize';
+      throw userError('INVALID_TOPOLOGY', text);
+    }
+    this.#serializer = serializer;
+    return this;
+  }
+
+  /**
+   * Adds a hook that watches every task of the topology; `make` is called in each of them. Heron's
+   * `topology.auto.task.hooks`.
+   */
+  addTaskHook(make: () => TaskHook): this {
+    this.#taskHooks.push(make);
     return this;
   }
 
@@ -101,18 +144,28 @@ export class TopologyBuilder {
   setBolt<Made extends AnyBolt>(
     name: string,
     factory: () => Made,
-    options: ComponentOptions = {},
+    { concurrency, order, ...others }: BoltOptions = {},
   ): BoltDeclarer<Made[typeof OUTPUTS], InputOf<Made>> {
     const bolt = makeOnce(name, factory);
     if (!isBolt(bolt)) throw wrongKind('setBolt', name, 'a bolt', 'a spout');
+    const config = {
+      ...others.config,
+      ...(concurrency !== undefined && { 'topology.bolt.concurrency': concurrency }),
+      ...(order !== undefined && { 'topology.bolt.order': order }),
+    };
+    const options = { ...others, config };
     const inputs: InputStream[] = [];
     this.#bolts.push({ kind: 'bolt', ...this.#draft(name, bolt, factory, options), inputs });
-    return new BoltDeclarer(this, componentName(name), (input) => inputs.push(input));
+    return new BoltDeclarer(this, componentName(name), {
+      addInput: (input) => inputs.push(input),
+      addCustomGrouping: (grouping) => this.#customGroupings.push(grouping),
+    });
   }
 
   /** For the engine: what has been collected, not yet validated. */
   declared(name: TopologyName): DeclaredTopology {
-    const config = new Map([...this.#ownConfig, ...this.#submitConfig, ['topology.name', name]]);
+    const layers = [this.#baseConfig, this.#ownConfig, this.#submitConfig];
+    const config = new Map([...layers.flatMap((layer) => [...layer]), ['topology.name', name]]);
     const defaultParallelism = this.#defaultParallelism();
     const components = [...this.#spouts, ...this.#bolts].map((draft) => ({
       ...draft,
@@ -124,6 +177,21 @@ export class TopologyBuilder {
   /** For the engine. */
   get factories(): ReadonlyMap<ComponentName, ComponentFactory> {
     return this.#factories;
+  }
+
+  /** For the engine. */
+  get serializer(): ValueSerializer | undefined {
+    return this.#serializer;
+  }
+
+  /** For the engine. */
+  get customGroupings(): readonly DeclaredCustomGrouping[] {
+    return this.#customGroupings;
+  }
+
+  /** For the engine. */
+  get taskHooks(): readonly (() => TaskHook)[] {
+    return this.#taskHooks;
   }
 
   #draft(

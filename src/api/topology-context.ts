@@ -1,11 +1,34 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { assertDefined } from '../base/assert.ts';
-import type { Clock } from '../base/clock.ts';
-import { type ComponentName, componentName, type TaskId } from '../base/ids.ts';
+import type { Clock, Timer } from '../base/clock.ts';
+import { userError } from '../base/errors.ts';
+import {
+  type ComponentName,
+  componentName,
+  type ContainerId,
+  containerOfStreamManager,
+  type TaskId,
+  taskId,
+} from '../base/ids.ts';
 import type { Logger } from '../base/logger.ts';
-import type { UserMetric } from '../metrics/count-metric.ts';
-import type { Component, InputStream, OutputStream } from '../model/logical-topology.ts';
+import { MultiCountMetric } from '../metrics/count-metric.ts';
+import type { UserMetric } from '../metrics/user-metric.ts';
+import type {
+  Component,
+  InputStream,
+  LogicalTopology,
+  OutputStream,
+} from '../model/logical-topology.ts';
 import type { PlanIndex } from '../model/plan-index.ts';
 import { Settings } from '../model/settings.ts';
+import type {
+  BoltAckInfo,
+  BoltExecuteInfo,
+  BoltFailInfo,
+  EmitInfo,
+  SpoutAckInfo,
+  SpoutFailInfo,
+} from './hook-info.ts';
 
 /** What the instance gives to the context of its component. */
 export interface ContextSource {
@@ -14,8 +37,13 @@ export interface ContextSource {
   readonly task: TaskId;
   readonly log: Logger;
   readonly clock: Clock;
+  /** Where the files of the topology's archive are. */
+  readonly workingDirectory: string;
   registerMetric(name: string, metric: UserMetric): void;
   wake(): void;
+  every(periodMs: number, call: () => unknown): Timer;
+  after(delayMs: number, call: () => unknown): Timer;
+  addHook(hook: TaskHook, context: TopologyContext): void;
 }
 
 /** A bolt that reads one of this component's streams. */
@@ -48,9 +76,17 @@ export class TopologyContext {
   readonly config: Settings;
   /** Writes to this instance's log, as JSON lines. */
   readonly log: Logger;
-  /** Time and timers. A callback of a timer runs between two calls of the component. */
+  /**
+   * Time, and timers whose callbacks run whenever the event loop turns, also while a promise of the
+   * component is pending; `every` and `after` of the context wait for their turn.
+   */
   readonly clock: Clock;
+  /** The folder with the files of the topology's archive; this task may write into it. */
+  readonly workingDirectory: string;
   readonly #source: ContextSource;
+  #globalMetrics: MultiCountMetric | undefined;
+  readonly #hooks: TaskHook[] = [];
+  readonly #taskData = new Map<string, unknown>();
 
   /** Contexts are made by the engine only. */
   constructor(source: ContextSource) {
@@ -65,6 +101,7 @@ export class TopologyContext {
     this.config = new Settings(source.plan.plan.topology.config, this.#component().config);
     this.log = source.log;
     this.clock = source.clock;
+    this.workingDirectory = source.workingDirectory;
   }
 
   get topologyName(): string {
@@ -88,18 +125,54 @@ export class TopologyContext {
 
   /** What this component reads; empty for a spout. */
   get sources(): readonly InputStream[] {
-    const component = this.#component();
-    return component.kind === 'bolt' ? component.inputs : [];
+    return this.sourcesOf(this.componentName);
   }
 
   /** Who reads what this component emits. */
   get targets(): readonly TargetStream[] {
+    return this.targetsOf(this.componentName);
+  }
+
+  /** The names of all components, spouts first. */
+  get componentNames(): readonly ComponentName[] {
+    return this.topology.components.map(({ name }) => name);
+  }
+
+  /** The topology as it was declared, with all components, streams, groupings and settings. */
+  get topology(): LogicalTopology {
+    return this.#source.plan.plan.topology;
+  }
+
+  /** The component that a task is a copy of; undefined when there is no such task. */
+  componentOf(task: number): ComponentName | undefined {
+    return this.#source.plan.instanceOf(taskId(task))?.component;
+  }
+
+  /** The container that a task runs in; undefined when there is no such task. */
+  containerOf(task: number): ContainerId | undefined {
+    const instance = this.#source.plan.instanceOf(taskId(task));
+    return instance && containerOfStreamManager(instance.streamManager);
+  }
+
+  /** The streams that a component emits to; empty when there is no such component. */
+  streamsOf(component: string): readonly OutputStream[] {
+    return this.#source.plan.component(componentName(component))?.outputs ?? [];
+  }
+
+  /** What a component reads; empty for a spout. */
+  sourcesOf(component: string): readonly InputStream[] {
+    const found = this.#source.plan.component(componentName(component));
+    return found?.kind === 'bolt' ? found.inputs : [];
+  }
+
+  /** Who reads what a component emits. */
+  targetsOf(component: string): readonly TargetStream[] {
     const { plan } = this.#source;
     return plan
-      .downstreamComponents(this.componentName)
+      .downstreamComponents(componentName(component))
       .flatMap((bolt) =>
         bolt.inputs
-          .filter((input) => input.component === this.componentName)
+          .filter((input) => input.component === component)
           .map((input) => ({ component: bolt.name, input })),
       );
   }
@@ -118,6 +191,12 @@ export class TopologyContext {
     return metric;
   }
 
+  /** Counts by name without registering: each is published as `__auto__/<name>`. */
+  get globalMetrics(): MultiCountMetric {
+    this.#globalMetrics ??= this.registerMetric('__auto__', new MultiCountMetric());
+    return this.#globalMetrics;
+  }
+
   /**
    * Says that a spout which had nothing to emit has something now: `nextTuple` is called without
    * further delay. May be called at any time, from any callback on this thread.
@@ -126,10 +205,89 @@ export class TopologyContext {
     this.#source.wake();
   }
 
+  /**
+   * Calls every `periodMs` milliseconds, between two calls of the component, until it is cancelled
+   * or the component closes. What becomes due while it waits to run is left out. A promise is
+   * awaited; an error ends the instance, as one of any other method does.
+   *
+   * @throws EngineError INVALID_ARGUMENT for a time that is not above 0.
+   */
+  every(periodMs: number, call: () => unknown): Timer {
+    return this.#source.every(checkedMs('every', periodMs, 1), AsyncLocalStorage.bind(call));
+  }
+
+  /** Calls once, `delayMs` milliseconds from now; otherwise as `every`. */
+  after(delayMs: number, call: () => unknown): Timer {
+    return this.#source.after(checkedMs('after', delayMs, 0), AsyncLocalStorage.bind(call));
+  }
+
+  /**
+   * Adds a hook to this task, in `open` or `prepare`: one that is added later hears of emits, acks
+   * and fails only.
+   */
+  addHook(hook: TaskHook): void {
+    this.#source.addHook(hook, this);
+    this.#hooks.push(hook);
+  }
+
+  /** The hooks that this component has added. */
+  get hooks(): readonly TaskHook[] {
+    return this.#hooks;
+  }
+
+  /** Keeps something for other parts of this task's code, under a name. */
+  setTaskData(name: string, value: unknown): void {
+    this.#taskData.set(name, value);
+  }
+
+  /** What was kept under a name; undefined when there is nothing. */
+  getTaskData(name: string): unknown {
+    return this.#taskData.get(name);
+  }
+
   #component(): Component {
     return assertDefined(
       this.#source.plan.component(this.componentName),
       `component ${this.componentName} stays in the plan while it runs`,
     );
   }
+}
+
+/**
+ * Watches what the components of a topology do: one hook for each task, made by what
+ * `builder.addTaskHook` is given, or added by a component in `open` or `prepare`. Methods run on
+ * the thread of the component inside the call that they tell of; what one throws is an error of
+ * that call.
+ *
+ * @example
+ * ```ts
+ * builder.addTaskHook(() => ({
+ *   boltExecute({ tuple, executeLatencyMs }) {
+ *     if (executeLatencyMs > 100) console.warn('slow', tuple.values);
+ *   },
+ * }));
+ * ```
+ */
+export interface TaskHook {
+  /** Before `open` or `prepare`, or when the component adds the hook. */
+  prepare?(context: TopologyContext): void;
+  emit?(info: EmitInfo): void;
+  spoutAck?(info: SpoutAckInfo): void;
+  spoutFail?(info: SpoutFailInfo): void;
+  boltExecute?(info: BoltExecuteInfo): void;
+  boltAck?(info: BoltAckInfo): void;
+  boltFail?(info: BoltFailInfo): void;
+  /** After `close` or `cleanup`. */
+  cleanup?(): void;
+}
+
+/** The longest wait that the platform's timers can hold. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+function checkedMs(method: string, ms: number, min: number): number {
+  if (ms >= min && ms <= LONGEST_MS) return ms;
+  throw userError(
+    'INVALID_ARGUMENT',
+    `context.${method} takes ${min} to ${LONGEST_MS} milliseconds, not ${ms}`,
+  );
 }

@@ -3,6 +3,9 @@ import { type ComponentName, topologyName } from '../base/ids.ts';
 import type { ConfigMap, DeclaredTopology } from '../model/logical-topology.ts';
 import { invalidTopology, validateTopology } from '../model/validate-topology.ts';
 import type { ComponentFactory } from './component-runtime.ts';
+import type { DeclaredCustomGrouping } from './custom-grouping.ts';
+import type { ValueSerializer } from './serializer.ts';
+import type { TaskHook } from './topology-context.ts';
 import { TopologyBuilder } from './topology-builder.ts';
 
 /*
@@ -21,11 +24,18 @@ export interface BuildOptions {
   readonly args?: readonly string[];
   /** Settings that win over the module's own; the module sees them in `builder.config`. */
   readonly config?: ConfigMap;
+  /** Settings that the module's own win over; the module sees them in `builder.config`. */
+  readonly baseConfig?: ConfigMap;
 }
 
 export interface BuiltTopology {
   readonly topology: DeclaredTopology;
   readonly factories: ReadonlyMap<ComponentName, ComponentFactory>;
+  readonly customGroupings: readonly DeclaredCustomGrouping[];
+  /** Each is called once for each task. */
+  readonly taskHooks: readonly (() => TaskHook)[];
+  /** Undefined: the engine's own form. */
+  readonly serializer?: ValueSerializer | undefined;
 }
 
 /** What a topology module exports. */
@@ -78,7 +88,7 @@ export function isTopologyDefinition(value: unknown): value is TopologyDefinitio
 function build(
   define: DefineTopology,
   name: string | undefined,
-  { args = [], config = new Map() }: BuildOptions,
+  { args = [], config = new Map(), baseConfig }: BuildOptions,
 ): BuiltTopology {
   if (name === undefined) {
     throw userError(
@@ -86,7 +96,7 @@ function build(
       "the topology has no name: give one at submit, or write topology('my-name', …)",
     );
   }
-  const builder = new TopologyBuilder(config);
+  const builder = new TopologyBuilder(config, baseConfig);
   const returned: unknown = define(builder, args);
   if (returned instanceof Promise) {
     returned.catch(() => {}); // Whatever becomes of it, this is the error that the author must see.
@@ -98,5 +108,6 @@ function build(
   const declared = builder.declared(topologyName(name));
   const problems = validateTopology(declared);
   if (problems.length > 0) throw invalidTopology(declared.name, problems);
-  return { topology: declared, factories: builder.factories };
+  const { factories, customGroupings, taskHooks, serializer } = builder;
+  return { topology: declared, factories, customGroupings, taskHooks, serializer };
 }

@@ -22,8 +22,15 @@ export interface GatewayThread {
   terminate(): Promise<void>;
 }
 
-/** The world of an instance: that of every process, and what makes its two threads. */
-export interface InstanceEnvironment extends ProcessEnvironment {
+/**
+ * The world of an instance's main thread: little of that of every process, since its gateway has
+ * the connections, and what makes its two threads.
+ */
+export interface InstanceEnvironment
+  extends Pick<
+    ProcessEnvironment,
+    'arguments' | 'variables' | 'workingDirectory' | 'clock' | 'openLog' | 'sayReady'
+  > {
   readonly doorbells: Doorbells;
   /** How `emit` waits for room in the ring of these ports. */
   roomWait(ports: TaskPorts): RoomWait;

@@ -45,6 +45,7 @@ export class InstanceProcess {
       doorbells,
       roomWait: (ports) => environment.roomWait(ports),
       send: (message) => this.#send(message),
+      workingDirectory,
       load: async ({ name, config, module }) => {
         const { file, arguments: args } = assertDefined(module, 'our topologies have a module');
         return environment.loadTopology(join(workingDirectory, file), { name, args, config });

@@ -1,8 +1,10 @@
 import { Worker } from 'node:worker_threads';
+import { systemClock } from '../base/clock.ts';
 import { entryFile } from '../base/entry.ts';
+import { openLogger } from '../base/log-file.ts';
 import { loadTopologyModule } from '../package/load-module.ts';
-import { systemEnvironment } from '../process-start/system-environment.ts';
 import { atomicsDoorbells } from '../ring/atomics-doorbell.ts';
+import { sayReady } from '../supervision/ready-message.ts';
 import type {
   GatewayThread,
   GatewayThreadEvents,
@@ -11,10 +13,18 @@ import type {
 import { BlockingRoomWait } from './task/room-wait.ts';
 import type { GatewayStart, ToTask } from './thread-channel.ts';
 
-/** The real world of an instance. */
+/**
+ * The real world of an instance. Not made of that of other processes: there are many instances, and
+ * none of their main threads needs to load what connections take.
+ */
 export function systemInstanceEnvironment(): InstanceEnvironment {
   return {
-    ...systemEnvironment(),
+    arguments: process.argv.slice(2),
+    variables: process.env,
+    workingDirectory: process.cwd(),
+    clock: systemClock,
+    openLog: (options) => openLogger({ ...options, clock: systemClock }),
+    sayReady,
     doorbells: atomicsDoorbells,
     roomWait: ({ dataOut, status }) => new BlockingRoomWait(dataOut, status),
     startGateway,

@@ -36,6 +36,9 @@ export const CALLBACKS = [
   'close',
   'cleanup',
   'module',
+  'tick',
+  'timer',
+  'update',
 ] as const;
 export type Callback = (typeof CALLBACKS)[number];
 

@@ -5,7 +5,8 @@
   M1. `collect` hands out each count once: it starts every counter and mean again at zero, so that
       a collector that adds up what it receives has the true total. Whoever collects must deliver.
   M2. What one thread counts another may publish: `drain` moves counts and means out of a registry,
-      `absorb` adds them to another one. Gauges stay; they are read where they are published.
+      `absorb` adds them to another one. Of values the newest counts. Gauges stay; they are read
+      where they are published.
   M3. Asking twice for one name gives the same counter: a connection that comes back goes on with
       the numbers of the last one.
 */
@@ -45,11 +46,13 @@ export type GaugeReader = () => number;
 export interface DrainedMetrics {
   readonly counters: readonly (readonly [name: string, value: number])[];
   readonly means: readonly (readonly [name: string, sum: number, count: number])[];
+  readonly values: readonly (readonly [name: string, value: number])[];
 }
 
 export class MetricsRegistry {
   readonly #counters = new Map<string, Counter>();
   readonly #means = new Map<string, Mean>();
+  readonly #values = new Map<string, number>();
   readonly #gauges = new Map<string, GaugeReader>();
 
   counter(name: string): Counter {
@@ -66,6 +69,11 @@ export class MetricsRegistry {
     const made = new Mean();
     this.#means.set(name, made);
     return made;
+  }
+
+  /** A value that is published as it is until there is another. */
+  assign(name: string, value: number): void {
+    this.#values.set(name, value);
   }
 
   /** Replaces the reader when the name is taken: the newest owner knows best. */
@@ -86,6 +94,7 @@ export class MetricsRegistry {
       mean.sum = 0;
       mean.count = 0;
     }
+    for (const [name, value] of this.#values) metrics.push({ name, value: String(value) });
     for (const [name, read] of this.#gauges) metrics.push({ name, value: String(read()) });
     return metrics;
   }
@@ -105,11 +114,14 @@ export class MetricsRegistry {
       mean.sum = 0;
       mean.count = 0;
     }
-    return { counters, means };
+    const values = [...this.#values];
+    this.#values.clear();
+    return { counters, means, values };
   }
 
   /** Adds what another registry, or this one, was drained of. */
-  absorb({ counters, means }: DrainedMetrics): void {
+  absorb({ counters, means, values }: DrainedMetrics): void {
+    for (const [name, value] of values) this.#values.set(name, value);
     for (const [name, value] of counters) this.counter(name).add(value);
     for (const [name, sum, count] of means) {
       const mean = this.mean(name);

@@ -6,7 +6,7 @@ import { createSystemRandom } from '../base/random.ts';
 import { RotatingFile } from '../base/rotating-file.ts';
 import { systemFiles } from '../base/system-files.ts';
 import type { HttpServerOptions } from '../net/http-server.ts';
-import { tcpNetwork } from '../net/tcp-network.ts';
+import type { Network } from '../net/network.ts';
 import { sayReady } from '../supervision/ready-message.ts';
 import type { ProcessTable } from '../supervision/process-table.ts';
 import type { ProcessEnvironment } from './process-environment.ts';
@@ -22,6 +22,17 @@ const onlyIdentities: ProcessTable = {
   lastLinesOf: refuse,
 };
 
+/** Loaded with the first use: the scheduler has no connections. */
+const network: Network = {
+  listen: async (...call) => (await loadNetwork()).listen(...call),
+  connect: async (...call) => (await loadNetwork()).connect(...call),
+};
+
+async function loadNetwork(): Promise<Network> {
+  const { tcpNetwork } = await import('../net/tcp-network.ts');
+  return tcpNetwork;
+}
+
 /**
  * The real world.
  *
@@ -36,7 +47,7 @@ export function systemEnvironment(processes: ProcessTable = onlyIdentities): Pro
     workingDirectory: process.cwd(),
     clock: systemClock,
     random: createSystemRandom(),
-    network: tcpNetwork,
+    network,
     files: systemFiles,
     processes,
     // Only the topology master listens.

@@ -50,6 +50,8 @@ export interface StreamRouterOptions {
   /** `topology.key.groups` */
   readonly keyGroups: number;
   readonly random: Random;
+  /** The tasks in the container of the emitting instances. */
+  readonly localTasks: readonly TaskId[];
 }
 
 /**
@@ -106,6 +108,8 @@ export class StreamRouter {
       case 'shuffle':
       case 'none':
         return [new ShuffleGrouping(tasks, this.#options.random)];
+      case 'local-or-shuffle':
+        return [this.#localOrShuffle(tasks)];
       case 'all':
         return [new AllGrouping(tasks)];
       case 'global':
@@ -120,5 +124,12 @@ export class StreamRouter {
       default:
         return unreachable(grouping);
     }
+  }
+
+  #localOrShuffle(tasks: readonly TaskId[]): ConsumerGrouping {
+    const { localTasks, random } = this.#options;
+    const local = tasks.filter((task) => localTasks.includes(task));
+    if (local.length === 1) return new GlobalGrouping(local);
+    return new ShuffleGrouping(local.length === 0 ? tasks : local, random);
   }
 }

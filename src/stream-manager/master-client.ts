@@ -58,8 +58,8 @@ export interface MasterClientOptions {
  *     counts: locations, answers and plans of an older one are refused.
  * M2. One heartbeat at a time. It names every local task that has ended; one more that ends is told
  *     by a heartbeat at once, or by the next one when there is an answer to wait for.
- * M3. Each heartbeat also names every local task whose instance was lost before the task had ended,
- *     so that the master knows of a loss before it hears of that task's end, whatever becomes of the
+ * M3. Each heartbeat also names every local task whose instance was lost before the task had ended:
+ *     the master knows of a loss before it hears of that task's end, whatever becomes of the
  *     executor's report.
  */
 export class MasterClient {

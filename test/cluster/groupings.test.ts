@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { aCluster, ONE_CONTAINER, THREE_CONTAINERS } from '../support/cluster.ts';
 
 /*
-  The functional tests of Heron's suite that need shuffle, fields, all and global grouping: the
-  names are Heron's, and so is what has to come out.
+  Heron's functional tests of groupings and plumbing: the names are Heron's, and so is what has to
+  come out. Direct and custom grouping and named streams are our own additions.
 */
 
 interface Row {
@@ -26,6 +26,15 @@ const ROWS: readonly Row[] = [
   { name: 'BoltDoubleEmitTuples', components: ['double'], expected: times(10, 'A', 'B') },
   { name: 'FieldsGrouping', components: ['sum'], expected: [2] },
   { name: 'GlobalGrouping', components: ['global'], expected: [0, 0, 2] },
+  { name: 'NoneGrouping', components: ['none'], expected: times(5, 'A', 'B') },
+  { name: 'ShuffleGrouping (local)', components: ['local'], expected: times(5, 'A', 'B') },
+  {
+    name: 'DirectGrouping',
+    components: ['dealt'],
+    expected: ['A@0', 'B@1', 'A@2', 'B@0', 'A@1', 'B@2', 'A@0', 'B@1', 'A@2', 'B@0'],
+  },
+  { name: 'CustomGrouping', components: ['custom'], expected: times(5, 'A@0', 'A@2', 'B@1') },
+  { name: 'NamedStreams', components: ['sorted'], expected: times(5, 'A by a', 'B by b') },
   { name: 'OneBoltMultiTasks', components: ['shuffle'], expected: times(5, 'A', 'B') },
   { name: 'OneSpoutMultiTasks', components: ['three-to-one'], expected: times(15, 'A', 'B') },
   { name: 'OneSpoutBoltMultiTasks', components: ['three-to-three'], expected: times(15, 'A', 'B') },

@@ -167,7 +167,12 @@ export class Cluster {
       {
         stdio: ['ignore', 'pipe', 'pipe'],
         cwd: this.folder,
-        env: { ...process.env, HERON_DATA: this.dataRoot, NODE_COMPILE_CACHE: COMPILE_CACHE },
+        env: {
+          ...process.env,
+          HERON_DATA: this.dataRoot,
+          HERON_CONFIG: join(this.folder, 'config'),
+          NODE_COMPILE_CACHE: COMPILE_CACHE,
+        },
       },
     );
     const written = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);

@@ -56,7 +56,12 @@ export class HeronCommand {
     const child = spawn(process.execPath, [...nodeArguments(), entry, ...args], {
       cwd: this.folder,
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, HERON_DATA: this.dataRoot, NODE_COMPILE_CACHE: COMPILE_CACHE },
+      env: {
+        ...process.env,
+        HERON_DATA: this.dataRoot,
+        HERON_CONFIG: join(this.folder, 'config'),
+        NODE_COMPILE_CACHE: COMPILE_CACHE,
+      },
     });
     const { stdout, stderr } = child;
     assert.ok(stdout !== null && stderr !== null);

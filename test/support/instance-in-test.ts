@@ -113,6 +113,12 @@ export class InstanceInTest {
     );
   }
 
+  get pid(): number {
+    const { pid } = this.#child;
+    assert.ok(pid !== undefined);
+    return pid;
+  }
+
   get isRunning(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { AnyComponent } from '../../src/api/component-runtime.ts';
 import type { DeclaredCustomGrouping } from '../../src/api/custom-grouping.ts';
-import type { TaskHook } from '../../src/api/task-hook.ts';
+import type { TaskHook } from '../../src/api/topology-context.ts';
 import { type Logger, silentLogger } from '../../src/base/logger.ts';
 import { componentName } from '../../src/base/ids.ts';
 import { GatewayPorts } from '../../src/instance/gateway/gateway-ports.ts';

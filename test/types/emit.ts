@@ -11,6 +11,15 @@ class Lines extends Spout.of({ default: ['line', 'number'], log: ['text'] }) {
     this.emit('log', { text: 'read' });
     this.emit('log', ['read'], 17);
 
+    this.emitDirect(3, { line: 'a', number: 1 }, 'message-1');
+    this.emitDirect(3, 'log', ['read']);
+
+    // @ts-expect-error The field 'number' is missing.
+    this.emitDirect(3, { line: 'a' });
+    // @ts-expect-error There is no stream 'logs'.
+    this.emitDirect(3, 'logs', { text: 'read' });
+    // @ts-expect-error The task comes first.
+    this.emitDirect({ line: 'a', number: 1 });
     // @ts-expect-error The field 'number' is missing.
     this.emit({ line: 'a' });
     // @ts-expect-error There is no field 'lime'.
@@ -48,6 +57,8 @@ class Counts extends BasicBolt.of({
     this.emit([1, 'a']);
     // @ts-expect-error A BasicBolt anchors by itself.
     this.emit({ word: 'a', count: 1 }, [tuple]);
+    // @ts-expect-error A BasicBolt anchors by itself.
+    this.emitDirect(3, { word: 'a', count: 1 }, [tuple]);
     // @ts-expect-error A BasicBolt acks by itself.
     this.ack(tuple);
   }
@@ -60,6 +71,7 @@ class Joined extends Bolt.of({ matched: ['left', 'right'] }) {
     this.emit('matched', { left: 1, right: 2 });
     this.emit('matched', { left: 1, right: 2 }, tuple);
     this.emit('matched', [1, 2], [tuple, tuple]);
+    this.emitDirect(3, 'matched', [1, 2], tuple);
     this.ack(tuple);
     this.fail(tuple, 'no match');
     // @ts-expect-error There is no default stream.

@@ -1,4 +1,18 @@
-import { BasicBolt, Bolt, fields, Spout, topology, type Tuple } from '../../src/api/index.ts';
+import { Readable } from 'node:stream';
+import {
+  BasicBolt,
+  Bolt,
+  type CustomGrouping,
+  fields,
+  fromAsyncIterable,
+  fromReadable,
+  type GroupedStream,
+  type SourceStart,
+  Spout,
+  topology,
+  type TopologyContext,
+  type Tuple,
+} from '../../src/api/index.ts';
 
 /*
   Checked by tsc alone; nothing here runs. Each @ts-expect-error is a mistake that the compiler must
@@ -46,6 +60,35 @@ class AnythingReader extends BasicBolt {
   execute(_tuple: Tuple): void {}
 }
 
+async function* lines({ signal }: SourceStart): AsyncGenerator<string> {
+  while (!signal.aborted) yield await Promise.resolve('line');
+}
+
+class ValueReader extends BasicBolt {
+  execute(_tuple: Tuple<{ value: string }>): void {}
+}
+
+class ByAnything implements CustomGrouping {
+  prepare(_context: TopologyContext, _stream: GroupedStream): void {}
+  chooseTasks(values: readonly unknown[]): readonly number[] {
+    return [values.length];
+  }
+}
+
+class ByWord implements CustomGrouping<readonly [word: string, position: number, note: object]> {
+  prepare(): void {}
+  chooseTasks([word, position]: readonly [string, number, object]): readonly number[] {
+    return [word.length, position];
+  }
+}
+
+class ByPosition implements CustomGrouping<readonly [position: number]> {
+  prepare(): void {}
+  chooseTasks([position]: readonly [number]): readonly number[] {
+    return [position];
+  }
+}
+
 topology('accepted', (builder, args) => {
   const sentences = builder.setSpout('sentences', () => new Sentences(), {
     parallelism: args.length,
@@ -65,7 +108,40 @@ topology('accepted', (builder, args) => {
   builder
     .setBolt('anything', () => new AnythingReader())
     .allGrouping(sentences)
-    .allGrouping(split);
+    .allGrouping(split)
+    .noneGrouping(split, 'late')
+    .localOrShuffleGrouping(typed);
+  builder.setBolt('told', () => new Count(), { concurrency: 8 }).directGrouping(split);
+  const values = builder.setSpout('values', fromAsyncIterable(lines));
+  builder.setBolt('reader', () => new ValueReader()).fieldsGrouping(values, 'value');
+  const chunks = builder.setSpout(
+    'chunks',
+    fromReadable(() => Readable.from(['a'])),
+  );
+  // @ts-expect-error The chunks are bytes, the bolt reads text.
+  builder.setBolt('bytes', () => new ValueReader()).shuffleGrouping(chunks);
+  const words = builder.setSpout(
+    'words',
+    fromAsyncIterable(() => [{ word: 'a' }], { fields: fields<{ word: string }>()('word') }),
+  );
+  builder.setBolt('word-count', () => new Count()).fieldsGrouping(words, 'word');
+  builder.setSpout(
+    'wrong',
+    // @ts-expect-error The items are no tuples of these fields.
+    fromAsyncIterable(() => [{ word: 1 }], { fields: fields<{ word: string }>()('word') }),
+  );
+  builder.addTaskHook(() => ({ emit: (info) => void info.values.length }));
+  builder
+    .setBolt('chosen', () => new Count())
+    .customGrouping(split, () => new ByAnything())
+    .customGrouping(split, () => new ByAnything(), 'late')
+    .customGrouping(typed, () => new ByWord())
+    .customGrouping(typed, () => ({
+      prepare(_context, { targetTasks }): void {
+        targetTasks.includes(1);
+      },
+      chooseTasks: ([word, position]) => [word.length, position],
+    }));
 });
 
 topology((builder) => {
@@ -77,6 +153,12 @@ topology((builder) => {
   builder.setSpout('sentences', () => Sentences);
   // @ts-expect-error The class itself is no factory.
   builder.setSpout('sentences', Sentences);
+  // @ts-expect-error A spout is not concurrent.
+  builder.setSpout('sentences', () => new Sentences(), { concurrency: 2 });
+  // @ts-expect-error There is no such order.
+  builder.setBolt('count', () => new Count(), { order: 'random' });
+  // @ts-expect-error A hook is made in each task.
+  builder.addTaskHook({ emit() {} });
   // @ts-expect-error An engine's setting has a type.
   builder.setConfig({ 'topology.stmgrs': true });
   // @ts-expect-error Settings are plain values.
@@ -114,6 +196,20 @@ topology((builder) => {
   count.shuffleGrouping(countNumbers);
   // @ts-expect-error Sources are not given by name.
   count.shuffleGrouping('split');
-  // @ts-expect-error Belongs to a later version.
-  count.directGrouping(split);
+  // @ts-expect-error The stream does not have the field 'word'.
+  count.directGrouping(sentences);
+  // @ts-expect-error The stream does not have the field 'word'.
+  count.noneGrouping(sentences);
+  // @ts-expect-error The stream does not have the field 'word'.
+  count.localOrShuffleGrouping(sentences);
+  // @ts-expect-error There is no such stream.
+  count.directGrouping(split, 'latest');
+  // @ts-expect-error The stream does not have the field 'word'.
+  count.customGrouping(sentences, () => new ByAnything());
+  // @ts-expect-error A custom grouping is made in each task.
+  count.customGrouping(split, new ByAnything());
+  // @ts-expect-error The stream's first value is a string.
+  count.customGrouping(typed, () => new ByPosition());
+  // @ts-expect-error A grouping has to choose.
+  count.customGrouping(split, () => ({ prepare() {} }));
 });

@@ -216,6 +216,7 @@ export class Gateway {
 
   #handleFailed(error: ErrorEnvelope): void {
     this.#publisher.addException(error.stack);
+    this.#outbound.pump(); // What was emitted before.
     this.#close();
   }
 

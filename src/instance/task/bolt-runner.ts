@@ -1,4 +1,3 @@
-import type { AnyBolt } from '../../api/component-runtime.ts';
 import type { AnyTuple } from '../../api/tuple.ts';
 import type { Clock } from '../../base/clock.ts';
 import { type EngineError, hasCode } from '../../base/errors.ts';
@@ -7,8 +6,11 @@ import type { Doorbell } from '../../ring/doorbell.ts';
 import { LARGE_SET_MARKER } from '../ring-markers.ts';
 import type { TaskStatusWriter } from '../task-status.ts';
 import type { ComponentRunner } from './component-runner.ts';
+import type { DueEvents } from './due-events.ts';
 import type { EndTracker } from './end-tracker.ts';
 import type { LargeSets } from './large-sets.ts';
+import { RoomOrEvent } from './room-or-event.ts';
+import type { BoltCalls } from './task-hooks.ts';
 import { TimeSlice } from './time-slice.ts';
 import type { TupleInput } from './tuple-input.ts';
 import type { TupleOutput } from './tuple-output.ts';
@@ -17,7 +19,7 @@ import { isPromise, type UserCalls } from './user-calls.ts';
 const NS_PER_MS = 1e6;
 
 export interface BoltRunnerOptions {
-  readonly bolt: AnyBolt;
+  readonly bolt: BoltCalls;
   /** What `execute` throws fails the tuple and no more (BasicBolt), or ends the instance (Bolt). */
   readonly survivesFailures: boolean;
   readonly calls: UserCalls;
@@ -27,6 +29,7 @@ export interface BoltRunnerOptions {
   readonly input: TupleInput;
   readonly output: TupleOutput;
   readonly ends: EndTracker;
+  readonly due: DueEvents;
   readonly status: TaskStatusWriter;
   readonly clock: Clock;
   readonly onFailure: (error: EngineError) => void;
@@ -43,25 +46,31 @@ export interface BoltRunnerOptions {
  * X4. Whatever was emitted leaves before the runner waits for anything outside of the process, and
  *     at the end of each time slice.
  * X5. After `stop` no further tuple is executed, also not of a set that has been begun.
+ * X6. Ticks, timers and plan changes get their turn between two tuples, at least once in a time
+ *     slice, and go on while there is no room for what the bolt emits.
  */
 export class BoltRunner implements ComponentRunner {
   readonly #options: BoltRunnerOptions;
   readonly #slice: TimeSlice;
+  readonly #room: RoomOrEvent;
   #stopping = false;
 
   constructor(options: BoltRunnerOptions) {
     this.#options = options;
     this.#slice = new TimeSlice(options.clock);
+    this.#room = new RoomOrEvent(options.output, options.due);
   }
 
   async run(): Promise<'ended' | 'stopped'> {
-    const { ring, bell, output, ends } = this.#options;
+    const { ring, bell, output, ends, due } = this.#options;
     this.#slice.begin();
     while (!this.#stopping) {
       if (ends.isComplete) return this.#finish();
       const seen = bell.sequence();
+      if (!due.isEmpty) await this.#runDue();
+      if (this.#stopping) break;
       if (!output.hasRoom) {
-        if (!(await output.waitForRoom())) return 'stopped';
+        if (!(await this.#room.wait())) return 'stopped';
       } else if (ring.next()) await this.#runFrame();
       else {
         output.flush();
@@ -103,7 +112,7 @@ export class BoltRunner implements ComponentRunner {
   }
 
   async #executeSet(): Promise<void> {
-    const { clock, input, output, status } = this.#options;
+    const { clock, input, output, status, due } = this.#options;
     const { executed, executeLatencyNs } = input.counters;
     const startedAt = clock.now();
     const executedBefore = executed.value;
@@ -113,6 +122,7 @@ export class BoltRunner implements ComponentRunner {
       let wait = this.#executeSome();
       while (wait !== undefined) {
         await wait;
+        if (!due.isEmpty) await this.#runDueInSet();
         if (this.#stopping) break;
         wait = this.#executeSome();
       }
@@ -166,9 +176,23 @@ export class BoltRunner implements ComponentRunner {
     output.attended = false;
     output.flush();
     await this.#slice.giveWay();
-    if (!output.hasRoom) await output.waitForRoom();
+    while (!output.hasRoom && !this.#stopping && (await this.#room.wait())) await this.#runDue();
     output.attended = true;
     this.#slice.begin();
+    status.enter('execute');
+  }
+
+  #runDue(): Promise<void> {
+    const { due, calls } = this.#options;
+    return due.runRound(calls, () => !this.#stopping);
+  }
+
+  async #runDueInSet(): Promise<void> {
+    const { output, status } = this.#options;
+    status.leave();
+    output.attended = false;
+    await this.#runDue();
+    output.attended = true;
     status.enter('execute');
   }
 

@@ -37,7 +37,7 @@ function describeTuple(tuple: AnyTuple): string {
 }
 
 /** Whatever the values are, this does not throw: cycles, accessors and foreign classes too. */
-function describeValues(values: readonly unknown[]): string {
+export function describeValues(values: readonly unknown[]): string {
   const text = inspect(values, {
     breakLength: Number.POSITIVE_INFINITY,
     maxStringLength: TUPLE_TEXT_MAX,

@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../../base/clock.ts';
-import type { UserMetric } from '../../metrics/count-metric.ts';
+import { messageOf, userError } from '../../base/errors.ts';
 import { MetricsRegistry } from '../../metrics/metrics-registry.ts';
+import type { UserMetric } from '../../metrics/user-metric.ts';
 import { NO_ROOM, type RingWriter } from '../../ring/byte-ring.ts';
 import { decodeMetricsFrame, encodeMetricsFrames } from '../metrics-frame.ts';
 
@@ -9,6 +10,8 @@ export interface MetricsReporterOptions {
   readonly clock: Clock;
   /** The setting `heron.metrics.export.interval.ms`. */
   readonly intervalMs: number;
+  /** A metric of the user's failed; what it had to tell is lost. */
+  readonly onError: (error: unknown) => void;
 }
 
 /** Twice an export: what the gateway publishes is then at most half an interval old. */
@@ -44,7 +47,7 @@ export class MetricsReporter {
   report(): void {
     const { ring } = this.#options;
     for (const [name, metric] of this.#userMetrics) {
-      this.registry.counter(name).add(metric.takeValue());
+      this.#reportUserMetric(name, metric);
     }
     const drained = this.registry.drain();
     for (const frame of encodeMetricsFrames(drained, FRAME_BYTES_MAX)) {
@@ -55,6 +58,31 @@ export class MetricsReporter {
       }
       ring.bytes.set(frame, at);
       ring.commit(at, at + frame.length);
+    }
+  }
+
+  #reportUserMetric(name: string, metric: UserMetric): void {
+    const { registry } = this;
+    const nameOf = (key?: string): string => (key === undefined ? name : `${name}/${key}`);
+    try {
+      metric.report({
+        count(amount, key) {
+          if (Number.isFinite(amount)) registry.counter(nameOf(key)).add(amount);
+        },
+        mean(sum, count, key) {
+          if (!Number.isFinite(sum) || !Number.isFinite(count)) return;
+          const mean = registry.mean(nameOf(key));
+          mean.sum += sum;
+          mean.count += count;
+        },
+        value(value, key) {
+          if (Number.isFinite(value)) registry.assign(nameOf(key), value);
+        },
+      });
+    } catch (error) {
+      this.#options.onError(
+        userError('COMPONENT_FAILED', `metric '${name}' failed: ${messageOf(error)}`, error),
+      );
     }
   }
 

@@ -2,31 +2,39 @@ import {
   type AnyBolt,
   type AnySpout,
   attach,
+  isBolt,
   isSpout,
   kindOf,
   streamsOf,
 } from '../../api/component-runtime.ts';
+import type { TaskHook } from '../../api/topology-context.ts';
 import { type ContextSource, TopologyContext } from '../../api/topology-context.ts';
 import type { BuiltTopology } from '../../api/topology.ts';
 import { assertDefined } from '../../base/assert.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { PlanIndex } from '../../model/plan-index.ts';
 import { Settings } from '../../model/settings.ts';
 import { StreamHeaders } from '../../wire/stream-header.ts';
 import type { InstanceIdentity } from '../instance-identity.ts';
 import type { ToGateway } from '../thread-channel.ts';
-import { BoltRunner } from './bolt-runner.ts';
+import { BoltRunner, type BoltRunnerOptions } from './bolt-runner.ts';
+import { collectedStreams } from './collected-streams.ts';
 import type { ComponentRunner } from './component-runner.ts';
+import { ConcurrentBoltRunner } from './concurrent-bolt-runner.ts';
+import { ComponentTimers } from './component-timers.ts';
+import { type DueEvent, DueEvents } from './due-events.ts';
+import { emitLog } from './emit-log.ts';
 import { EndTracker } from './end-tracker.ts';
 import { ErrorReports } from './error-reports.ts';
-import { GroupingFields } from './grouping-fields.ts';
 import { MetricsReporter } from './metrics-reporter.ts';
 import { nothingIsSent, type RoomWait } from './room-wait.ts';
 import { SpoutRunner } from './spout-runner.ts';
-import { TaskCollector } from './task-collector.ts';
+import { type CollectedStream, TaskCollector } from './task-collector.ts';
 import { TaskCounters } from './task-counters.ts';
+import { TaskHooks } from './task-hooks.ts';
 import type { TaskPorts } from './task-ports.ts';
+import { tickEvent } from './tick-event.ts';
 import { TupleInput } from './tuple-input.ts';
 import { TupleOutput } from './tuple-output.ts';
 import { UserCalls } from './user-calls.ts';
@@ -39,6 +47,7 @@ export interface RunningComponentOptions {
   readonly built: BuiltTopology;
   readonly ports: TaskPorts;
   readonly roomWait: RoomWait;
+  readonly workingDirectory: string;
   readonly plan: PlanIndex;
 }
 
@@ -52,9 +61,16 @@ export class RunningComponent {
   readonly #output: TupleOutput;
   readonly #collector: TaskCollector;
   readonly #errors: ErrorReports;
+  readonly #due: DueEvents;
+  readonly #timers: ComponentTimers;
+  readonly #hooks: TaskHooks;
+  readonly #streams: readonly CollectedStream[];
   /** The context reads the newest plan from here. */
   readonly #contextSource: { plan: PlanIndex } & ContextSource;
+  /** Undefined until there is a component to tell. */
+  #planChange: DueEvent | undefined;
   #runner: ComponentRunner | undefined;
+  #ticks: Timer | undefined;
   /** Settles when the run is over; never rejects. */
   #over: Promise<unknown> = Promise.resolve();
 
@@ -71,17 +87,14 @@ export class RunningComponent {
       ring: ports.metricsOut,
       clock,
       intervalMs: this.#settings.get('heron.metrics.export.interval.ms'),
+      onError: (error) => this.#errors.add(error),
     });
     this.#counters = new TaskCounters(this.#metrics.registry);
     this.#errors = new ErrorReports(options);
-    this.#contextSource = {
-      plan,
-      task: identity.task,
-      log: options.logger,
-      clock,
-      registerMetric: (name, metric) => this.#metrics.registerUserMetric(name, metric),
-      wake: () => this.#runner?.wake(),
-    };
+    this.#due = new DueEvents(() => this.#runner?.wake());
+    this.#timers = new ComponentTimers(clock, this.#due);
+    this.#hooks = new TaskHooks(identity.task, clock);
+    this.#contextSource = this.#newContextSource(plan);
     const headers = new StreamHeaders();
     this.#output = new TupleOutput({
       ring: ports.dataOut,
@@ -92,17 +105,32 @@ export class RunningComponent {
       clock,
       sendLargeSet: (bytes) => options.send({ kind: 'large-set', bytes }),
     });
+    this.#streams = collectedStreams(declared, plan, options.built, this.#counters);
     this.#collector = new TaskCollector({
+      component: declared.name,
       output: this.#output,
-      streams: declared.outputs.map((output) => ({
-        isRead: plan.consumersOf(declared.name, output.stream).length > 0,
-        groupingFields: new GroupingFields(plan, declared.name, output),
-        emitCount: this.#counters.emitted(output.stream),
-      })),
+      streams: this.#streams,
       counters: this.#counters,
+      hooks: this.#hooks,
       onError: (error) => this.#errors.add(error),
       onEndOfInput: () => this.#runner?.wake(),
     });
+  }
+
+  #newContextSource(plan: PlanIndex): { plan: PlanIndex } & ContextSource {
+    const { identity, logger, clock, workingDirectory } = this.#options;
+    return {
+      plan,
+      task: identity.task,
+      log: logger,
+      clock,
+      workingDirectory,
+      every: (periodMs, call) => this.#timers.every(periodMs, call),
+      after: (delayMs, call) => this.#timers.after(delayMs, call),
+      registerMetric: (name, metric) => this.#metrics.registerUserMetric(name, metric),
+      addHook: (hook, context) => this.#addHook(hook, context),
+      wake: () => this.#runner?.wake(),
+    };
   }
 
   get #plan(): PlanIndex {
@@ -123,11 +151,21 @@ export class RunningComponent {
     );
     const component = await this.#calls.call('constructor', () => factory());
     const context = new TopologyContext(this.#contextSource);
-    this.#runner = isSpout(component) ? this.#spoutRunner(component) : this.#boltRunner(component);
     attach(component, this.#collector, context);
+    await this.#calls.call('prepare', () => this.#prepareOthers(context));
+    this.#planChange = {
+      callback: 'update',
+      run: () => {
+        this.#updateChosenTasks(context);
+        return component.update(context);
+      },
+    };
     await (isSpout(component)
       ? this.#calls.call('open', () => component.open(context))
       : this.#calls.call('prepare', () => component.prepare(context)));
+    // Now that all hooks are there.
+    this.#runner = isSpout(component) ? this.#spoutRunner(component) : this.#boltRunner(component);
+    if (isBolt(component)) this.#startTicks(component);
     this.#metrics.start();
     logger.info('the component is open', {
       kind: kindOf(component),
@@ -147,8 +185,33 @@ export class RunningComponent {
     this.#runner?.setActive(active);
   }
 
+  /** A spout's input ends as if it had said so; a bolt's ends with that of the tasks above it. */
+  drain(): void {
+    if (this.#runner instanceof SpoutRunner) this.#collector.endOfInput();
+  }
+
   handlePlan(plan: PlanIndex): void {
-    if (plan.plan.epoch >= this.#plan.plan.epoch) this.#contextSource.plan = plan;
+    if (plan.plan.epoch < this.#plan.plan.epoch) return;
+    this.#contextSource.plan = plan;
+    if (this.#planChange !== undefined) this.#due.add(this.#planChange);
+  }
+
+  /** The author's code besides the component. */
+  #prepareOthers(context: TopologyContext): void {
+    const { built, logger } = this.#options;
+    if (this.#settings.get('topology.debug')) this.#addHook(emitLog(logger), context);
+    for (const make of built.taskHooks) this.#addHook(make(), context);
+    this.#updateChosenTasks(context);
+  }
+
+  #addHook(hook: TaskHook, context: TopologyContext): void {
+    this.#hooks.add(hook, context);
+    this.#collector.isWatched = true;
+  }
+
+  /** Custom groupings hear of their tasks; runs the author's code. */
+  #updateChosenTasks(context: TopologyContext): void {
+    for (const { chosenTasks } of this.#streams) chosenTasks?.update(this.#plan, context);
   }
 
   stop(): void {
@@ -158,8 +221,10 @@ export class RunningComponent {
   /** Calls the component's last method, once nothing else of it runs. */
   async close(): Promise<void> {
     await this.#over;
+    this.#stopTimers();
     try {
       await this.#runner?.close();
+      this.#hooks.cleanup();
     } finally {
       this.#output.flush();
       await this.#output.written();
@@ -167,21 +232,42 @@ export class RunningComponent {
     }
   }
 
+  #startTicks(bolt: AnyBolt): void {
+    const intervalMs = this.#settings.get('topology.tick.tuple.freq.ms');
+    if (intervalMs === undefined) return;
+    const event = tickEvent({
+      bolt,
+      intervalMs,
+      counters: this.#counters,
+      onFailure: survivesFailures(bolt) ? (failure) => this.#errors.add(failure) : undefined,
+    });
+    this.#ticks = this.#options.clock.every(intervalMs, () => this.#due.add(event));
+  }
+
   async #run(active: boolean): Promise<'ended' | 'stopped'> {
     const runner = assertDefined(this.#runner, 'an opened component has a runner');
-    const outcome = await runner.run(active);
+    const outcome = await runner.run(active).finally(() => {
+      this.#stopTimers();
+      this.#output.flush(); // Also behind a call that failed: those before it have succeeded.
+    });
     if (outcome === 'ended') {
       this.#output.end();
       this.#collector.end();
       if (!(await this.#output.written())) throw nothingIsSent();
-    } else this.#output.flush();
+    }
     this.#metrics.report();
     return outcome;
   }
 
+  /** Nothing is called any more but the last method. */
+  #stopTimers(): void {
+    this.#ticks?.cancel();
+    this.#timers.close();
+  }
+
   #spoutRunner(spout: AnySpout): SpoutRunner {
     return new SpoutRunner({
-      spout,
+      spout: this.#hooks.aroundSpout(spout),
       calls: this.#calls,
       collector: this.#collector,
       output: this.#output,
@@ -189,24 +275,37 @@ export class RunningComponent {
       clock: this.#options.clock,
       idleBackoffMaxMs: this.#settings.get('heron.instance.idle.backoff.max.ms'),
       nextTupleLatencyNs: this.#counters.nextTupleLatencyNs,
+      due: this.#due,
     });
   }
 
-  #boltRunner(bolt: AnyBolt): BoltRunner {
+  #boltRunner(bolt: AnyBolt): ComponentRunner {
     const { identity, ports, clock } = this.#options;
-    return new BoltRunner({
-      bolt,
-      survivesFailures: kindOf(bolt) === 'basic-bolt',
+    const concurrency = this.#settings.get('topology.bolt.concurrency');
+    const keepsOrder = concurrency > 1 && this.#settings.get('topology.bolt.order') === 'key';
+    const { serializer } = this.#options.built;
+    const reader = keepsOrder ? identity.component : undefined;
+    const options: BoltRunnerOptions = {
+      bolt: this.#hooks.aroundBolt(bolt, survivesFailures(bolt)),
+      survivesFailures: survivesFailures(bolt),
       calls: this.#calls,
       ring: ports.dataIn,
       largeSets: ports.largeSets,
       bell: ports.bell,
-      input: new TupleInput(this.#plan, this.#counters),
+      input: new TupleInput(this.#plan, this.#counters, serializer, reader),
       output: this.#output,
       ends: new EndTracker(this.#plan.upstreamTasks(identity.component)),
+      due: this.#due,
       status: ports.status,
       clock,
       onFailure: (error) => this.#errors.add(error),
-    });
+    };
+    return concurrency > 1
+      ? new ConcurrentBoltRunner({ ...options, concurrency })
+      : new BoltRunner(options);
   }
+}
+
+function survivesFailures(bolt: AnyBolt): boolean {
+  return kindOf(bolt) === 'basic-bolt';
 }

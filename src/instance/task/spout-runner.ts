@@ -1,10 +1,12 @@
-import type { AnySpout } from '../../api/component-runtime.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Mean } from '../../metrics/metrics-registry.ts';
 import type { TaskStatusWriter } from '../task-status.ts';
+import type { DueEvents } from './due-events.ts';
 import { IdleBackoff } from './idle-backoff.ts';
 import type { ComponentRunner } from './component-runner.ts';
+import { RoomOrEvent } from './room-or-event.ts';
 import type { TaskCollector } from './task-collector.ts';
+import type { SpoutCalls } from './task-hooks.ts';
 import { TimeSlice } from './time-slice.ts';
 import type { TupleOutput } from './tuple-output.ts';
 import { isPromise, type UserCalls } from './user-calls.ts';
@@ -14,7 +16,7 @@ const NS_PER_MS = 1e6;
 const REAL_WAIT_MS = 1;
 
 export interface SpoutRunnerOptions {
-  readonly spout: AnySpout;
+  readonly spout: SpoutCalls;
   readonly calls: UserCalls;
   readonly collector: TaskCollector;
   readonly output: TupleOutput;
@@ -23,6 +25,7 @@ export interface SpoutRunnerOptions {
   /** The setting `heron.instance.idle.backoff.max.ms`. */
   readonly idleBackoffMaxMs: number;
   readonly nextTupleLatencyNs: Mean;
+  readonly due: DueEvents;
 }
 
 /**
@@ -34,10 +37,13 @@ export interface SpoutRunnerOptions {
  *     its timers and promises go on, and not inside `emit`.
  * N3. Under at most once every message id is acked as soon as `nextTuple` is over, as Heron does.
  * N4. What was emitted leaves when the spout has nothing more, and at the end of each time slice.
+ * N5. Timers and plan changes get their turn between two calls, at least once in a time slice, also
+ *     while the spout is paused.
  */
 export class SpoutRunner implements ComponentRunner {
   readonly #options: SpoutRunnerOptions;
   readonly #slice: TimeSlice;
+  readonly #room: RoomOrEvent;
   readonly #backoff: IdleBackoff;
   #active = false;
   /** What the newest plan says; the spout is told between two calls. */
@@ -49,19 +55,22 @@ export class SpoutRunner implements ComponentRunner {
   constructor(options: SpoutRunnerOptions) {
     this.#options = options;
     this.#slice = new TimeSlice(options.clock);
+    this.#room = new RoomOrEvent(options.output, options.due);
     this.#backoff = new IdleBackoff(options.clock, options.idleBackoffMaxMs);
   }
 
   async run(active: boolean): Promise<'ended' | 'stopped'> {
-    const { collector, output } = this.#options;
+    const { collector, output, due, calls } = this.#options;
     this.#active = active;
     this.#wanted = active;
     while (!this.#stopping) {
+      if (!due.isEmpty) await due.runRound(calls, () => !this.#stopping);
+      if (this.#stopping) break;
       if (collector.inputEnded) return 'ended';
       if (this.#wanted !== this.#active) await this.#changeState();
       else if (!this.#active) await this.#paused();
       else if (!output.hasRoom) {
-        if (!(await output.waitForRoom())) return 'stopped';
+        if (!(await this.#room.wait())) return 'stopped';
       } else await this.#runSlice();
     }
     return 'stopped';
@@ -97,6 +106,7 @@ export class SpoutRunner implements ComponentRunner {
 
   #paused(): Promise<void> {
     this.#options.output.flush();
+    if (!this.#options.due.isEmpty) return Promise.resolve();
     return new Promise((resolve) => {
       this.#resume = resolve;
     });

@@ -1,22 +1,35 @@
 import type { Collector } from '../../api/collector.ts';
+import { isTick } from '../../api/tick.ts';
+import type { AnyTuple } from '../../api/tuple.ts';
 import { userError } from '../../base/errors.ts';
+import type { ComponentName } from '../../base/ids.ts';
+import type { OutputStream } from '../../model/logical-topology.ts';
 import type { Counter } from '../../metrics/metrics-registry.ts';
+import { type ChosenTasks, notDirect } from './chosen-tasks.ts';
 import type { GroupingFields } from './grouping-fields.ts';
+import type { SentValues } from './sent-values.ts';
 import type { TaskCounters } from './task-counters.ts';
+import type { TaskHooks } from './task-hooks.ts';
 import type { TupleOutput } from './tuple-output.ts';
 
 /** How a stream of this component leaves: whether anybody reads it, how, and its counter. */
 export interface CollectedStream {
+  readonly output: OutputStream;
   readonly isRead: boolean;
+  /** Undefined where stream managers choose all tasks. */
+  readonly chosenTasks: ChosenTasks | undefined;
   readonly groupingFields: GroupingFields;
+  readonly sentValues: SentValues;
   readonly emitCount: Counter;
 }
 
 export interface TaskCollectorOptions {
+  readonly component: ComponentName;
   readonly output: TupleOutput;
   /** By stream index. */
   readonly streams: readonly CollectedStream[];
   readonly counters: TaskCounters;
+  readonly hooks: TaskHooks;
   readonly onError: (error: unknown) => void;
   readonly onEndOfInput: () => void;
 }
@@ -33,6 +46,8 @@ export interface TaskCollectorOptions {
 export class TaskCollector implements Collector {
   /** The spout has said that nothing more will come. */
   inputEnded = false;
+  /** There are hooks. */
+  isWatched = false;
   readonly #options: TaskCollectorOptions;
   readonly #streams: readonly CollectedStream[];
   readonly #output: TupleOutput;
@@ -57,20 +72,51 @@ export class TaskCollector implements Collector {
       return;
     }
     const stream = this.#streams[streamIndex] as CollectedStream;
-    if (stream.isRead) {
-      stream.groupingFields.check(values);
-      this.#output.emit(streamIndex, values);
-    } else this.#output.emitted += 1;
+    let tasks: readonly number[] | undefined;
+    if (!stream.isRead) this.#output.emitted += 1;
+    else {
+      const sent = stream.sentValues.of(values);
+      stream.groupingFields.check(sent);
+      tasks = stream.chosenTasks?.choose(values);
+      this.#send(stream, streamIndex, sent, tasks);
+    }
     stream.emitCount.value += 1;
+    if (this.isWatched) this.#options.hooks.emitted(stream.output.stream, values, tasks);
     if (messageId !== undefined) this.#settled.push(messageId);
   }
 
-  ack(): void {
-    this.#options.counters.acked.value += 1;
+  emitDirect(
+    task: number,
+    streamIndex: number,
+    values: readonly unknown[],
+    _anchors: unknown,
+    messageId: unknown,
+  ): void {
+    if (this.#hasEnded) {
+      this.#reportLateEmit();
+      return;
+    }
+    const stream = this.#streams[streamIndex] as CollectedStream;
+    const { output, chosenTasks, emitCount, sentValues } = stream;
+    if (chosenTasks === undefined) throw notDirect(this.#options.component, output.stream);
+    chosenTasks.checkDirect(task);
+    this.#send(stream, streamIndex, sentValues.of(values), [task]);
+    emitCount.value += 1;
+    if (this.isWatched) this.#options.hooks.emitted(output.stream, values, [task]);
+    if (messageId !== undefined) this.#settled.push(messageId);
   }
 
-  fail(): void {
+  /** A tick is nothing that anybody waits for. */
+  ack(tuple: AnyTuple): void {
+    if (isTick(tuple)) return;
+    this.#options.counters.acked.value += 1;
+    if (this.isWatched) this.#options.hooks.acked(tuple);
+  }
+
+  fail(tuple: AnyTuple, reason: unknown): void {
+    if (isTick(tuple)) return;
     this.#options.counters.failed.value += 1;
+    if (this.isWatched) this.#options.hooks.failed(tuple, reason);
   }
 
   reportError(error: unknown): void {
@@ -95,6 +141,19 @@ export class TaskCollector implements Collector {
   takeSettled(): unknown {
     this.#options.counters.acked.value += 1;
     return this.#settled.shift();
+  }
+
+  #send(
+    { sentValues }: CollectedStream,
+    streamIndex: number,
+    values: readonly unknown[],
+    tasks: readonly number[] | undefined,
+  ): void {
+    try {
+      this.#output.emit(streamIndex, values, tasks);
+    } catch (error) {
+      throw sentValues.refusal(error, values);
+    }
   }
 
   #reportLateEmit(): void {

@@ -10,6 +10,7 @@ import type { PhysicalPlan } from '../../model/physical-plan.ts';
   P3. A plan that is older than the one at hand changes nothing.
   P4. A task that had ended before this process was started makes no component, whatever comes.
   P5. `stopping` is final.
+  P6. The input of a spout that is drained ends once, and never comes back.
 */
 
 export type TaskPhase =
@@ -28,7 +29,7 @@ export type TaskEvent =
   | { readonly kind: 'stop' };
 
 /** What the shell has to do after a step. */
-export type TaskStep = 'none' | 'open' | 'run' | 'activate' | 'deactivate' | 'stop';
+export type TaskStep = 'none' | 'open' | 'run' | 'activate' | 'deactivate' | 'drain' | 'stop';
 
 export interface TaskDecision {
   readonly phase: TaskPhase;
@@ -58,12 +59,20 @@ function onPlan(phase: Exclude<TaskPhase, { at: 'stopping' }>, plan: PhysicalPla
   if (phase.at === 'ended-before') return { phase, step: 'none' };
   if (phase.at === 'awaiting-plan') return { phase: { at: 'opening', plan }, step: 'open' };
   if (plan.epoch < phase.plan.epoch) return { phase, step: 'none' };
+  const isRunning = phase.at === 'running';
+  if (isDrained(phase.plan)) return { phase, step: 'none' };
+  if (isDrained(plan)) return { phase: { ...phase, plan }, step: isRunning ? 'drain' : 'none' };
   const isChanged = isActive(plan) !== isActive(phase.plan);
   const step = isActive(plan) ? 'activate' : 'deactivate';
-  return { phase: { ...phase, plan }, step: isChanged && phase.at === 'running' ? step : 'none' };
+  return { phase: { ...phase, plan }, step: isChanged && isRunning ? step : 'none' };
 }
 
 /** Whether spouts are to emit. */
 export function isActive(plan: PhysicalPlan): boolean {
   return plan.topology.state === 'RUNNING';
+}
+
+/** Whether spouts are to end (model/drain-request.ts). */
+export function isDrained(plan: PhysicalPlan): boolean {
+  return plan.topology.state === 'KILLED';
 }

@@ -9,7 +9,14 @@ import { PlanIndex } from '../../model/plan-index.ts';
 import type { Doorbells } from '../../ring/doorbell.ts';
 import type { InstanceIdentity } from '../instance-identity.ts';
 import type { SharedMemory, ToGateway, ToTask } from '../thread-channel.ts';
-import { advance, isActive, type TaskEvent, type TaskPhase, type TaskStep } from './task-phase.ts';
+import {
+  advance,
+  isActive,
+  isDrained,
+  type TaskEvent,
+  type TaskPhase,
+  type TaskStep,
+} from './task-phase.ts';
 import type { RoomWait } from './room-wait.ts';
 import { RunningComponent } from './running-component.ts';
 import { TaskPorts } from './task-ports.ts';
@@ -21,6 +28,7 @@ export interface TaskOptions {
   readonly doorbells: Doorbells;
   readonly roomWait: (ports: TaskPorts) => RoomWait;
   readonly send: (message: ToGateway) => void;
+  readonly workingDirectory: string;
   /** Imports the module of the topology's archive and builds what it describes. */
   readonly load: (topology: LogicalTopology) => Promise<BuiltTopology>;
   /** The task cannot go on; the process is to end with this error. */
@@ -131,10 +139,14 @@ export class Task {
         assert(phase.at === 'running', 'what is to run has been opened');
         this.#options.send({ kind: 'started' });
         this.#run(isActive(phase.plan));
+        if (isDrained(phase.plan)) this.#component?.drain();
         return;
       case 'activate':
       case 'deactivate':
         this.#component?.setActive(step === 'activate');
+        return;
+      case 'drain':
+        this.#component?.drain();
         return;
       case 'stop':
         this.#component?.stop();
@@ -146,7 +158,7 @@ export class Task {
   }
 
   async #open(): Promise<void> {
-    const { identity, clock, logger, send, roomWait } = this.#options;
+    const { identity, clock, logger, send, roomWait, workingDirectory } = this.#options;
     const built = await assertDefined(this.#built, 'a plan comes after the definition');
     if (this.#phase.at !== 'opening') return;
     const ports = assertDefined(this.#ports, 'a plan comes after the definition');
@@ -158,6 +170,7 @@ export class Task {
       built,
       ports,
       roomWait: roomWait(ports),
+      workingDirectory,
       plan: new PlanIndex(this.#phase.plan),
     });
     this.#component = component;

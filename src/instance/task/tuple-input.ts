@@ -1,7 +1,9 @@
+import type { ValueSerializer } from '../../api/serializer.ts';
 import { type AnyTuple, Tuple, TupleOrigin } from '../../api/tuple.ts';
-import { environmentError } from '../../base/errors.ts';
-import type { TaskId } from '../../base/ids.ts';
+import { environmentError, messageOf, userError } from '../../base/errors.ts';
+import type { ComponentName, TaskId } from '../../base/ids.ts';
 import { taskId } from '../../base/ids.ts';
+import type { OutputStream } from '../../model/logical-topology.ts';
 import type { PlanIndex } from '../../model/plan-index.ts';
 import { type StreamHeader, StreamHeaders } from '../../wire/stream-header.ts';
 import { TupleSetReader } from '../../wire/tuple-set-reader.ts';
@@ -12,6 +14,8 @@ import type { InputCounters, TaskCounters } from './task-counters.ts';
 interface KnownStream {
   readonly origin: TupleOrigin;
   readonly counters: InputCounters;
+  /** Of the fields by which the reading component groups this stream, in the grouping's order. */
+  readonly keyPositions: readonly number[];
 }
 
 /**
@@ -22,15 +26,25 @@ interface KnownStream {
 export class TupleInput {
   readonly #plan: PlanIndex;
   readonly #taskCounters: TaskCounters;
+  readonly #serializer: ValueSerializer | undefined;
+  readonly #readerName: ComponentName | undefined;
   readonly #reader = new TupleSetReader(new StreamHeaders());
   readonly #values = new ValueReader();
   readonly #streams = new Map<StreamHeader, KnownStream>();
   #known: KnownStream | undefined;
   #sourceTask: TaskId = taskId(0);
 
-  constructor(plan: PlanIndex, taskCounters: TaskCounters) {
+  /** `reader` is the component that reads; without it no tuple has a key. */
+  constructor(
+    plan: PlanIndex,
+    taskCounters: TaskCounters,
+    serializer?: ValueSerializer,
+    reader?: ComponentName,
+  ) {
     this.#plan = plan;
+    this.#readerName = reader;
     this.#taskCounters = taskCounters;
+    this.#serializer = serializer;
   }
 
   /** Begins with a set. Throws PACKET_MALFORMED. */
@@ -59,11 +73,39 @@ export class TupleInput {
     return (this.#known as KnownStream).counters;
   }
 
-  /** The next tuple of the open set. Throws PACKET_MALFORMED. */
+  /** The next tuple of the open set. Throws PACKET_MALFORMED, VALUE_NOT_SERIALIZABLE. */
   next(): AnyTuple | undefined {
     const known = this.#known;
     if (known === undefined || !this.#reader.next()) return undefined;
     return new Tuple(known.origin, this.#sourceTask, this.#readValues());
+  }
+
+  /**
+   * The bytes of the grouping fields of the tuple that was read last, as text; undefined for a
+   * stream that is not read by a fields grouping.
+   */
+  get key(): string | undefined {
+    const { keyPositions } = this.#known as KnownStream;
+    if (keyPositions.length === 0) return undefined;
+    const { bytes } = this.#reader;
+    const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    return keyPositions
+      .map((position) => {
+        const start = this.#reader.valueStart(position);
+        const end = this.#reader.valueEnd(position);
+        return view.toString('latin1', start, end); // Which says itself where it ends.
+      })
+      .join('');
+  }
+
+  #keyPositions(component: ComponentName, { stream, fields }: OutputStream): readonly number[] {
+    const reader = this.#readerName && this.#plan.component(this.#readerName);
+    if (reader === undefined || reader.kind === 'spout') return [];
+    const input = reader.inputs.find(
+      (candidate) => candidate.component === component && candidate.stream === stream,
+    );
+    if (input?.grouping.kind !== 'fields') return [];
+    return input.grouping.fields.map((field) => fields.indexOf(field));
   }
 
   /** Arrays of the right size from the start: one that grows takes 17 places. */
@@ -77,7 +119,24 @@ export class TupleInput {
 
   #readValue(index: number): unknown {
     const reader = this.#reader;
-    return this.#values.read(reader.valueStart(index), reader.valueEnd(index));
+    const value = this.#values.read(reader.valueStart(index), reader.valueEnd(index));
+    return this.#serializer === undefined ? value : this.#deserialized(value, index);
+  }
+
+  /** What `SentValues` has made bytes of. */
+  #deserialized(bytes: unknown, index: number): unknown {
+    const { component, stream, fields } = (this.#known as KnownStream).origin;
+    const field = `${fields[index]} in stream '${stream}' of '${component}'`;
+    if (!(bytes instanceof Uint8Array)) {
+      const text = `${field} arrived in the engine's own form: its sender has no serializer`;
+      throw environmentError('PACKET_MALFORMED', text);
+    }
+    try {
+      return this.#serializer?.deserialize(bytes);
+    } catch (cause) {
+      const text = `${field}: the topology's serializer could not read it: ${messageOf(cause)}`;
+      throw userError('VALUE_NOT_SERIALIZABLE', text, cause);
+    }
   }
 
   #knownStream(header: StreamHeader): KnownStream {
@@ -96,6 +155,7 @@ export class TupleInput {
     const fresh = {
       origin: new TupleOrigin(component, stream, output.fields),
       counters: this.#taskCounters.input(component, stream),
+      keyPositions: this.#keyPositions(component, output),
     };
     this.#streams.set(header, fresh);
     return fresh;

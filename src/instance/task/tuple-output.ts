@@ -109,10 +109,14 @@ export class TupleOutput {
     return this.#kept.bytes;
   }
 
-  /** @throws EngineError VALUE_NOT_SERIALIZABLE, TUPLE_TOO_LARGE (O2). */
-  emit(stream: number, values: readonly unknown[]): void {
+  /**
+   * `tasks` are named in the tuple, besides those that the stream manager chooses.
+   *
+   * @throws EngineError VALUE_NOT_SERIALIZABLE, TUPLE_TOO_LARGE (O2).
+   */
+  emit(stream: number, values: readonly unknown[], tasks?: readonly number[]): void {
     if (stream !== this.#openStream) this.#open(stream);
-    if (!this.#writer.addTuple(values)) this.#addToFreshSet(stream, values);
+    if (!this.#writer.addTuple(values, tasks)) this.#addToFreshSet(stream, values, tasks);
     this.emitted += 1;
     if (this.#unattended) this.flushSoon();
   }
@@ -189,12 +193,16 @@ export class TupleOutput {
   }
 
   /** The tuple did not fit into what was left of the open set; the cold path of `emit`. */
-  #addToFreshSet(stream: number, values: readonly unknown[]): void {
+  #addToFreshSet(
+    stream: number,
+    values: readonly unknown[],
+    tasks: readonly number[] | undefined,
+  ): void {
     if (this.#writer.tupleCount > 0) {
       this.#open(stream);
-      if (this.#writer.addTuple(values)) return;
+      if (this.#writer.addTuple(values, tasks)) return;
     }
-    const set = this.#encodeAlone(stream, values);
+    const set = this.#encodeAlone(stream, values, tasks);
     // The reserved frame is given up: the next reservation takes its place.
     this.#openStream = -1;
     this.#isOpenInSpare = false;
@@ -215,7 +223,11 @@ export class TupleOutput {
   }
 
   /** A set of this one tuple, in memory of its own that grows up to the limit. */
-  #encodeAlone(stream: number, values: readonly unknown[]): Uint8Array {
+  #encodeAlone(
+    stream: number,
+    values: readonly unknown[],
+    tasks: readonly number[] | undefined,
+  ): Uint8Array {
     const { task, tupleBytesMax } = this.#options;
     const header = this.#header(stream);
     const bytesMax = tupleBytesMax + tupleSetOverhead(header) + TUPLE_OVERHEAD_BYTES;
@@ -223,7 +235,7 @@ export class TupleOutput {
     for (let bytes = SET_BYTES_MAX * 4; ; bytes *= 4) {
       const region = Buffer.allocUnsafeSlow(Math.min(bytes, bytesMax));
       writer.begin(region, 0, region.length, header, task);
-      if (writer.addTuple(values)) {
+      if (writer.addTuple(values, tasks)) {
         const isWithinLimit = writer.tupleBytes <= tupleBytesMax;
         writer.finish();
         if (isWithinLimit) return region.subarray(writer.start, writer.end);

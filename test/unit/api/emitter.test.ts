@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fields, Spout } from '../../../src/api/index.ts';
+import { Bolt, fields, Spout, Tuple } from '../../../src/api/index.ts';
+import { TupleOrigin } from '../../../src/api/tuple.ts';
+import { componentName, streamName, taskId } from '../../../src/base/ids.ts';
 import { attached } from '../../support/recording-collector.ts';
 
 class Lines extends Spout.of({
@@ -42,6 +44,47 @@ test('values go out in the declared order, to the position of their stream', () 
     [2, [], undefined],
     [2, [], undefined],
   ]);
+});
+
+test('emitDirect names the task, the stream is the default one unless named', () => {
+  const { spout, collector } = anAttachedSpout();
+  spout.emitDirect(7, { number: 1, line: 'a' }, 'id-1');
+  spout.emitDirect(8, 'log', ['c']);
+  assert.deepEqual(
+    collector.direct.map(({ task, streamIndex, values, messageId }) => [
+      task,
+      streamIndex,
+      values,
+      messageId,
+    ]),
+    [
+      [7, 1, ['a', 1], 'id-1'],
+      [8, 0, ['c'], undefined],
+    ],
+  );
+  const emitDirect = spout.emitDirect.bind(spout) as Untyped;
+  assert.throws(() => emitDirect(7, 'logs', ['a']), { code: 'UNKNOWN_STREAM' });
+  assert.throws(() => emitDirect(7, { lime: 'a' }), { code: 'UNKNOWN_FIELD' });
+});
+
+test('a bolt anchors what it emits to one task', () => {
+  class Told extends Bolt.of({ default: ['word'], log: ['text'] }) {
+    execute(): void {}
+  }
+  const bolt = new Told();
+  const { direct } = attached(bolt);
+  const tuple = new Tuple(
+    new TupleOrigin(componentName('lines'), streamName('default'), []),
+    taskId(1),
+    [],
+  );
+  bolt.emitDirect(7, { word: 'a' }, tuple);
+  bolt.emitDirect(7, 'log', ['b'], [tuple, tuple]);
+  bolt.emitDirect(7, ['c']);
+  assert.deepEqual(
+    direct.map(({ anchors }) => anchors),
+    [[tuple], [tuple, tuple], undefined],
+  );
 });
 
 test('an array is handed on as it is, not copied', () => {

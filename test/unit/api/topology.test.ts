@@ -3,11 +3,13 @@ import { test } from 'node:test';
 import {
   BasicBolt,
   Bolt,
+  type BoltOptions,
   Spout,
   type Source,
   topology,
   type Tuple,
 } from '../../../src/api/index.ts';
+import type { ValueSerializer } from '../../../src/api/serializer.ts';
 import { isTopologyDefinition } from '../../../src/api/topology.ts';
 import { componentName } from '../../../src/base/ids.ts';
 
@@ -83,6 +85,90 @@ test('components are declared with all that the engine needs to know', () => {
   ]);
 });
 
+test('each grouping has its method', () => {
+  const make = () => ({ prepare(): void {}, chooseTasks: () => [] });
+  const { topology: declared, customGroupings } = topology('words', (builder) => {
+    const sentences = builder.setSpout('sentences', () => new Sentences());
+    const others = builder.setSpout('others', () => new Sentences());
+    builder
+      .setBolt('count', () => new Count())
+      .noneGrouping(sentences)
+      .localOrShuffleGrouping(sentences, 'log')
+      .directGrouping(others)
+      .customGrouping(others, make, 'log');
+    builder.setBolt('custom', () => new Count()).customGrouping(sentences, make);
+  }).build();
+  assert.deepEqual(
+    declared.components.flatMap((component) =>
+      component.kind === 'bolt' ? component.inputs.map(({ grouping }) => grouping.kind) : [],
+    ),
+    ['none', 'local-or-shuffle', 'direct', 'custom', 'custom'],
+  );
+  assert.deepEqual(customGroupings, [
+    { component: 'others', stream: 'log', bolt: 'count', make },
+    { component: 'sentences', stream: 'default', bolt: 'custom', make },
+  ]);
+});
+
+test('a component may have and read any number of streams', () => {
+  const names = Array.from({ length: 300 }, (_, index) => `stream-${index}`);
+  class Many extends Spout.of(Object.fromEntries(names.map((name) => [name, ['word']]))) {
+    nextTuple(): void {}
+  }
+  const { topology: declared } = topology('words', (builder) => {
+    const many = builder.setSpout('many', () => new Many());
+    const count = builder.setBolt('count', () => new Count());
+    for (const name of names) count.shuffleGrouping(many, name);
+  }).build();
+  const [many, count] = declared.components;
+  assert.deepEqual(
+    many?.outputs.map(({ stream }) => stream),
+    names,
+  );
+  assert.ok(count?.kind === 'bolt' && count.inputs.length === names.length);
+});
+
+test('the concurrency of a bolt is one of its settings', () => {
+  const build = (options: BoltOptions) =>
+    topology('words', (builder) => {
+      const sentences = builder.setSpout('sentences', () => new Sentences());
+      builder.setBolt('count', () => new Count(), options).shuffleGrouping(sentences);
+    }).build().topology.components[1]?.config;
+  assert.deepEqual(
+    build({ concurrency: 8, order: 'none', config: { own: 1 } }),
+    new Map([
+      ['own', '1'],
+      ['topology.bolt.concurrency', '8'],
+      ['topology.bolt.order', 'none'],
+    ]),
+  );
+  assert.deepEqual(build({}), new Map());
+  assert.throws(() => build({ concurrency: 0 }), { code: 'INVALID_CONFIG' });
+  assert.throws(() => build({ concurrency: 1.5 }), { code: 'INVALID_CONFIG' });
+});
+
+test('hooks are kept as they are given', () => {
+  const make = () => ({});
+  const { taskHooks } = topology('words', (builder) => {
+    const sentences = builder.setSpout('sentences', () => new Sentences());
+    builder.setBolt('count', () => new Count()).shuffleGrouping(sentences);
+    builder.addTaskHook(make).addTaskHook(make);
+  }).build();
+  assert.deepEqual(taskHooks, [make, make]);
+});
+
+test('a custom grouping that is not made by a function is refused', () => {
+  const grouping = { prepare(): void {}, chooseTasks: () => [] };
+  const refused = topology('words', (builder) => {
+    const sentences = builder.setSpout('sentences', () => new Sentences());
+    builder.setBolt('count', () => new Count()).customGrouping(sentences, grouping as never);
+  });
+  assert.throws(() => refused.build(), {
+    code: 'INVALID_TOPOLOGY',
+    message: /bolt 'count': customGrouping takes a function that makes the grouping/,
+  });
+});
+
 test('spouts come before bolts, whatever the order in which they were set', () => {
   const { topology: declared } = topology('words', (builder) => {
     const one = builder.setSpout('one', () => new Sentences());
@@ -156,6 +242,42 @@ test('settings of the submit win, and the module sees them', () => {
   });
 });
 
+test("settings of the cluster give way to the module's, which sees them", () => {
+  const seen: unknown[] = [];
+  const { topology: declared } = topology('words', (builder) => {
+    builder.setConfig({ 'topology.debug': true });
+    seen.push(builder.config.get('topology.stmgrs'), builder.config.get('topology.debug'));
+    builder.setSpout('sentences', () => new Sentences());
+  }).build({
+    baseConfig: new Map([
+      ['topology.stmgrs', '2'],
+      ['topology.debug', 'false'],
+      ['topology.component.parallelism', '3'],
+    ]),
+  });
+  assert.deepEqual(seen, [2, true]);
+  assert.equal(declared.config.get('topology.stmgrs'), '2');
+  assert.equal(declared.config.get('topology.debug'), 'true');
+  assert.equal(declared.components[0]?.parallelism, 3);
+});
+
+test('a serializer is kept for the instances, and must be a whole one', () => {
+  const serializer = { serialize: () => new Uint8Array(), deserialize: () => undefined };
+  const build = (given: unknown) =>
+    topology('words', (builder) => {
+      builder.setSpout('sentences', () => new Sentences());
+      if (given !== undefined) builder.setSerializer(given as ValueSerializer);
+    }).build().serializer;
+  assert.equal(build(serializer), serializer);
+  assert.equal(build(undefined), undefined);
+  for (const wrong of [null, {}, { serialize: serializer.serialize }]) {
+    assert.throws(() => build(wrong), {
+      code: 'INVALID_TOPOLOGY',
+      message: /^setSerializer needs/,
+    });
+  }
+});
+
 test('parallelism: the option, then the component, then the topology, then one', () => {
   const key = 'topology.component.parallelism';
   const parallelisms = (config: Record<string, number>): readonly unknown[] =>
@@ -190,7 +312,7 @@ test('building refuses a topology with all of its problems', () => {
     code: 'INVALID_TOPOLOGY',
     message: [
       "topology 'words' is not valid, 4 problems:",
-      "  - topology.stmgrs: expected a whole number from 1, got 'x'",
+      "  - topology.stmgrs: expected a whole number from 1 to 100000, got 'x'",
       "  - topology.component.parallelism: expected a whole number from 1 to 100000, got 'y'",
       "  - bolt 'count': it reads stream 'lag' of 'sentences', which declares 'default', 'log'",
       "  - bolt 'split': it groups stream 'default' of 'sentences' by 'wrod', " +

@@ -8,6 +8,7 @@ function aRegistry(entries: number): MetricsRegistry {
   for (let index = 0; index < entries; index += 1) {
     registry.counter(`__emit-count/stream-${index}`).add(index + 1);
     registry.mean(`__execute-latency/stream-${index}`).observe(index);
+    registry.assign(`queued/${index}`, index);
   }
   return registry;
 }

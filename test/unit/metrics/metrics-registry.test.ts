@@ -45,6 +45,20 @@ test('a gauge is read at the moment of collection, and the newest reader wins', 
   assert.deepEqual(collected(registry), { queued: '0' });
 });
 
+test('of values the newest counts, and it stays where it is published', () => {
+  const task = new MetricsRegistry();
+  const gateway = new MetricsRegistry();
+  task.assign('queued', 3);
+  task.assign('queued', 4);
+  gateway.absorb(task.drain());
+  assert.deepEqual(task.drain().values, []);
+  assert.deepEqual(collected(gateway), { queued: '4' });
+  assert.deepEqual(collected(gateway), { queued: '4' });
+  task.assign('queued', 0);
+  gateway.absorb(task.drain());
+  assert.deepEqual(collected(gateway), { queued: '0' });
+});
+
 test('counts and means move from one registry to another, each once', () => {
   const task = new MetricsRegistry();
   const gateway = new MetricsRegistry();
@@ -52,7 +66,7 @@ test('counts and means move from one registry to another, each once', () => {
   task.counter('emitted').add(2);
   task.mean('latency').observe(4);
   gateway.absorb(task.drain());
-  assert.deepEqual(task.drain(), { counters: [], means: [] });
+  assert.deepEqual(task.drain(), { counters: [], means: [], values: [] });
   task.mean('latency').observe(1);
   gateway.absorb(task.drain());
   assert.deepEqual(collected(gateway), { emitted: '2', latency: '2.5' });

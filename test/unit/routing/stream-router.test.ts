@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { taskId } from '../../../src/base/ids.ts';
 import { createSeededRandom } from '../../../src/base/random.ts';
 import type { Component, Grouping } from '../../../src/model/logical-topology.ts';
 import { PlanIndex } from '../../../src/model/plan-index.ts';
@@ -9,9 +10,17 @@ import { aPlanOf } from '../../support/planned-tasks.ts';
 import { aBolt, anInput, anOutput, aSpout, aTopology } from '../../support/topologies.ts';
 import { aTuple, headerOf, openTuple, type TestTuple } from '../../support/tuple-sets.ts';
 
-function aRouter(components: readonly Component[], tasks: Parameters<typeof aPlanOf>[1][]) {
+function aRouter(
+  components: readonly Component[],
+  tasks: Parameters<typeof aPlanOf>[1][],
+  localTasks: readonly number[] = [],
+) {
   const plan = new PlanIndex(aPlanOf(aTopology(components), ...tasks));
-  return new StreamRouter(plan, { keyGroups: 16, random: createSeededRandom(1) });
+  return new StreamRouter(plan, {
+    keyGroups: 16,
+    random: createSeededRandom(1),
+    localTasks: localTasks.map(taskId),
+  });
 }
 
 function routed(router: StreamRouter, tuple: TestTuple, stream = 'default') {
@@ -92,6 +101,34 @@ describe('StreamRouter', () => {
       [2, 3],
     );
   });
+
+  for (const { name, localTasks, expected } of [
+    { name: 'shares among those of its own container', localTasks: [1, 3, 4], expected: [3, 4] },
+    { name: 'gives all to the only one of its own container', localTasks: [1, 4], expected: [4] },
+    { name: 'shares among all where its container has none', localTasks: [1], expected: [2, 3, 4] },
+  ]) {
+    it(`local or shuffle: ${name}`, () => {
+      const bolt = aBolt('count', [anInput('word', { kind: 'local-or-shuffle' })]);
+      const router = aRouter(
+        [word, bolt],
+        [
+          ['word', 1],
+          ['count', 2],
+          ['count', 1],
+          ['count', 1],
+        ],
+        localTasks,
+      );
+      const got = Array.from({ length: 6 }, () => routed(router, aTuple('x')).tasks[0]);
+      const even = expected.flatMap((task) =>
+        Array.from({ length: 6 / expected.length }, () => task),
+      );
+      assert.deepEqual(
+        got.toSorted((a = 0, b = 0) => a - b),
+        even,
+      );
+    });
+  }
 
   for (const kind of ['direct', 'custom'] as const) {
     it(`leaves a ${kind} grouping to the emitting instance`, () => {

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { BasicBolt, Spout, topology, type Tuple } from '../../../src/api/index.ts';
+import {
+  BasicBolt,
+  Spout,
+  topology,
+  type Tuple,
+  type ValueSerializer,
+} from '../../../src/api/index.ts';
 import {
   crashOnce,
   hangFor,
@@ -302,3 +308,39 @@ describe('a topology in a test', () => {
 function wordsOf(tuples: readonly Readonly<Record<string, unknown>>[]): string[] {
   return tuples.map(({ word }) => String(word)).toSorted();
 }
+
+describe('a topology with a serializer of its own', () => {
+  const addresses: ValueSerializer = {
+    serialize: (value) => Buffer.from(String(value)),
+    deserialize: (bytes) => new URL(Buffer.from(bytes).toString()),
+  };
+  class Visit extends BasicBolt.of({ default: ['address'] }) {
+    override execute(tuple: Tuple<{ address: URL }>): void {
+      this.emit({ address: new URL('/next', tuple.get('address')) });
+    }
+  }
+  class Links extends Spout.of({ default: ['address'] }) {
+    override nextTuple(): void {
+      this.emit({ address: new URL('http://host/first') });
+      this.endOfInput();
+    }
+  }
+  const crawl = topology('crawl', (builder) => {
+    builder.setSerializer(addresses);
+    const links = builder.setSpout('links', () => new Links());
+    const visits = builder.setBolt('visit', () => new Visit()).fieldsGrouping(links, 'address');
+    builder
+      .setBolt('again', () => new Visit(), { parallelism: 2 })
+      .fieldsGrouping(visits, 'address');
+  });
+
+  it('sends what the engine itself could not', async () => {
+    await using run = await testTopology(crawl);
+    const { result } = await run.toCompletion();
+    assert.equal(result, 'completed');
+    assert.deepEqual(
+      run.received('again').map(({ address }) => String(address)),
+      ['http://host/next'],
+    );
+  });
+});

@@ -7,12 +7,22 @@ import { TaskStatusWriter } from '../../../../src/instance/task-status.ts';
 import type { ToTask } from '../../../../src/instance/thread-channel.ts';
 import { RingWriter } from '../../../../src/ring/byte-ring.ts';
 import { AtomicsDoorbell, atomicsDoorbells } from '../../../../src/ring/atomics-doorbell.ts';
+import { encodePacket } from '../../../../src/wire/frame.ts';
+import { RegisterInstance, StatusCode } from '../../../../src/wire/messages.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
-import { ScriptedNetwork } from '../../../support/scripted-network.ts';
+import { ScriptedNetwork, ScriptedStream } from '../../../support/scripted-network.ts';
 import { settled } from '../../../support/settled.ts';
 import { anIdentity, linePlan, writeFrame } from '../../../support/task-in-test.ts';
 
 const GRACE_MS = 5_000;
+
+const FAILURE = {
+  code: 'COMPONENT_FAILED',
+  message: 'no',
+  stack: 'no',
+  domain: 'user',
+  retryable: false,
+} as const;
 
 /** A gateway without partners, whose task is the test. */
 function aGateway(
@@ -20,6 +30,7 @@ function aGateway(
   { taskStack = async (): Promise<string | undefined> => 'at spin' } = {},
 ) {
   const clock = new ManualClock();
+  const network = new ScriptedNetwork();
   const sent: ToTask[] = [];
   const errors: string[] = [];
   let kills = 0;
@@ -27,7 +38,7 @@ function aGateway(
     start: { identity: anIdentity('middle', 3), token: 'secret' },
     topology: linePlan.topology,
     environment: {
-      network: new ScriptedNetwork(),
+      network,
       clock,
       random: createSeededRandom(1),
       doorbells: atomicsDoorbells,
@@ -54,6 +65,7 @@ function aGateway(
   return {
     gateway,
     clock,
+    network,
     errors,
     kinds: () => sent.map(({ kind }) => kind).filter((kind) => kind !== 'ping'),
     kills: () => kills,
@@ -138,10 +150,35 @@ describe('the end of an instance', () => {
     assert.equal(kills(), 0);
   });
 
+  it('takes along what the task had written when it failed', async (t) => {
+    const { gateway, clock, network, ring } = aGateway(t);
+    const stream = new ScriptedStream();
+    network.dials[0]?.accept(stream);
+    const sent = async () => {
+      await settled();
+      clock.runSoon();
+      return stream.take();
+    };
+    const [registration] = await sent();
+    assert.ok(registration !== undefined);
+    const { response } = RegisterInstance;
+    const status = { status: StatusCode.OK };
+    const answer = response.encode(response.create({ status, creditBytes: 1_000n }));
+    stream.feed(encodePacket(response.typeName, registration.requestId, answer));
+    await sent();
+    writeFrame(ring, Buffer.from('a set'));
+    // In the same turn: the bell has not been heard yet.
+    gateway.handle({ kind: 'failed', error: FAILURE });
+    const packets = await sent();
+    assert.deepEqual(
+      packets.map(({ payload }) => payload),
+      ['a set'],
+    );
+  });
+
   it('follows at once when the task has failed', (t) => {
     const { gateway, clock, kinds } = aGateway(t);
-    const error = { code: 'COMPONENT_FAILED', message: 'no', stack: 'no' } as const;
-    gateway.handle({ kind: 'failed', error: { ...error, domain: 'user', retryable: false } });
+    gateway.handle({ kind: 'failed', error: FAILURE });
     clock.runSoon();
     assert.deepEqual(kinds(), ['definition', 'done']);
   });

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { decodeMetricsFrame } from '../../../../src/instance/metrics-frame.ts';
 import { MetricsReporter } from '../../../../src/instance/task/metrics-reporter.ts';
+import { messageOf } from '../../../../src/base/errors.ts';
+import { type Metric, MetricsRegistry } from '../../../../src/metrics/metrics-registry.ts';
 import { CountMetric } from '../../../../src/metrics/count-metric.ts';
 import { createRingMemory, RingReader, RingWriter } from '../../../../src/ring/byte-ring.ts';
 import { AtomicsDoorbell } from '../../../../src/ring/atomics-doorbell.ts';
@@ -11,10 +13,12 @@ function aReporter() {
   const memory = createRingMemory(128 * 1024);
   const reader = new RingReader(memory, new AtomicsDoorbell());
   const clock = new ManualClock();
+  const errors: string[] = [];
   const reporter = new MetricsReporter({
     ring: new RingWriter(memory, new AtomicsDoorbell(), new AtomicsDoorbell()),
     clock,
     intervalMs: 1_000,
+    onError: (error) => void errors.push(messageOf(error)),
   });
   /** What has been reported since the last call. */
   const take = (): Map<string, number> => {
@@ -26,7 +30,16 @@ function aReporter() {
     }
     return counts;
   };
-  return { reporter, clock, take };
+  /** As the gateway publishes it. */
+  const takeMetrics = (): Metric[] => {
+    const registry = new MetricsRegistry();
+    while (reader.next()) {
+      registry.absorb(decodeMetricsFrame(reader.bytes.subarray(reader.start, reader.end)));
+      reader.release();
+    }
+    return registry.collect();
+  };
+  return { reporter, clock, take, takeMetrics, errors };
 }
 
 describe('the metrics of a task', () => {
@@ -50,6 +63,41 @@ describe('the metrics of a task', () => {
     metric.incr();
     reporter.report();
     assert.deepEqual(take(), new Map([['files', 2]]));
+  });
+
+  it('include means, values and names below a metric', () => {
+    const { reporter, takeMetrics } = aReporter();
+    reporter.registerUserMetric('all', {
+      report(to) {
+        to.count(1);
+        to.mean(6, 2, 'mean');
+        to.value(7, 'value');
+        to.value(Number.NaN, 'nothing');
+        to.count(Number.POSITIVE_INFINITY, 'nothing');
+        to.mean(1, Number.NaN, 'nothing');
+      },
+    });
+    reporter.report();
+    assert.deepEqual(takeMetrics(), [
+      { name: 'all', value: '1' },
+      { name: 'all/mean', value: '3' },
+      { name: 'all/value', value: '7' },
+    ]);
+  });
+
+  it('that fail are an error of the user, and the others are reported', () => {
+    const { reporter, take, errors } = aReporter();
+    reporter.registerUserMetric('bad', {
+      report() {
+        throw new RangeError('too far');
+      },
+    });
+    const metric = new CountMetric();
+    reporter.registerUserMetric('good', metric);
+    metric.incr();
+    reporter.report();
+    assert.deepEqual(errors, ["metric 'bad' failed: too far"]);
+    assert.deepEqual(take(), new Map([['good', 1]]));
   });
 
   it('R1: are kept while the ring is full, and none is lost', () => {

@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import { BasicBolt } from '../../../../src/api/basic-bolt.ts';
 import { Spout } from '../../../../src/api/spout.ts';
+import type { TopologyContext } from '../../../../src/api/topology-context.ts';
 import type { AnyTuple } from '../../../../src/api/tuple.ts';
-import { TaskInTest } from '../../../support/task-in-test.ts';
+import { epoch } from '../../../../src/base/ids.ts';
+import { PlanIndex } from '../../../../src/model/plan-index.ts';
+import { linePlan, TaskInTest } from '../../../support/task-in-test.ts';
 import { aTuple } from '../../../support/tuple-sets.ts';
 
 class Wrapping extends BasicBolt.of({ default: ['word'], unread: ['word'] }) {
@@ -129,5 +132,97 @@ describe('a component on a thread that cannot wait inside emit', () => {
     await task.turn();
     task.gateway.closeOutput();
     await assert.rejects(run, { code: 'CONNECTION_CLOSED' });
+  });
+});
+
+function aPlan(number: number, state: 'RUNNING' | 'PAUSED' = 'RUNNING') {
+  const topology = { ...linePlan.topology, state };
+  return new PlanIndex({ ...linePlan, topology, epoch: epoch(number) });
+}
+
+class Told extends Spout.of({ default: ['word'] }) {
+  readonly calls: string[] = [];
+
+  override nextTuple(): void {}
+  override update({ topology }: TopologyContext): void {
+    this.calls.push(`update ${topology.state}`);
+  }
+  override activate(): void {
+    this.calls.push('activate');
+  }
+  override deactivate(): void {
+    this.calls.push('deactivate');
+  }
+}
+
+describe('a change of the plan', () => {
+  it('reaches a spout before it is paused, and while it is', async () => {
+    const spout = new Told();
+    const task = new TaskInTest(spout, { component: 'source' });
+    void task.start();
+    await task.turn();
+    assert.deepEqual(spout.calls, []);
+    for (const [number, state] of [
+      [2, 'PAUSED'],
+      [3, 'PAUSED'],
+      [4, 'RUNNING'],
+    ] as const) {
+      task.running.handlePlan(aPlan(number, state));
+      task.running.setActive(state === 'RUNNING');
+      await task.turn();
+    }
+    assert.deepEqual(spout.calls, [
+      'update PAUSED',
+      'deactivate',
+      'update PAUSED',
+      'update RUNNING',
+      'activate',
+    ]);
+    task.running.handlePlan(aPlan(2, 'PAUSED'));
+    await task.turn();
+    assert.equal(spout.calls.length, 5, 'an old plan is no change');
+    task.running.stop();
+  });
+
+  it('reaches a bolt between two tuples', async () => {
+    const gate = Promise.withResolvers<void>();
+    const calls: string[] = [];
+    class Slow extends BasicBolt.of({ default: ['word'], unread: [] }) {
+      override async execute({ values }: { values: readonly unknown[] }): Promise<void> {
+        calls.push(String(values[0]));
+        await gate.promise;
+      }
+      override update(): void {
+        calls.push('update');
+      }
+    }
+    const task = new TaskInTest(new Slow());
+    void task.start();
+    task.feed({ tuples: ['a', 'b'].map((word) => aTuple(word)) });
+    await task.turn();
+    task.running.handlePlan(aPlan(2));
+    await task.turn();
+    assert.deepEqual(calls, ['a']);
+    gate.resolve();
+    await task.turn();
+    assert.deepEqual(calls, ['a', 'update', 'b']);
+    task.running.stop();
+  });
+
+  it('an error of update ends the instance', async () => {
+    const spout = new Told();
+    Object.assign(spout, {
+      update() {
+        throw new RangeError('too far');
+      },
+    });
+    const task = new TaskInTest(spout, { component: 'source' });
+    const failed = assert.rejects(task.start(), {
+      message: "update of 'source' (task 1) failed: too far",
+    });
+    await task.turn();
+    task.running.handlePlan(aPlan(2));
+    await task.turn();
+    await failed;
   });
 });

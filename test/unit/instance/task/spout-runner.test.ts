@@ -261,6 +261,17 @@ describe('a spout', () => {
     });
   }
 
+  it('has sent what its calls emitted before the one that failed', async () => {
+    let calls = 0;
+    const { task } = aTask((self) => {
+      calls += 1;
+      if (calls === 3) throw new Error('no more');
+      self.emit([`${calls}`]);
+    });
+    await assert.rejects(task.drive(task.start()), { code: 'COMPONENT_FAILED' });
+    assert.deepEqual(task.takeFrames(), ['default: 1 2']);
+  });
+
   it('is named when it is ack that fails', async () => {
     const { task, spout } = aTask((self) => self.emit(['a'], 1));
     spout.ack = () => assert.fail('no such id');

@@ -9,13 +9,14 @@ import {
 import type { PhysicalPlan } from '../../../../src/model/physical-plan.ts';
 import { linePlan } from '../../../support/task-in-test.ts';
 
-function aPlan(number: number, state: 'RUNNING' | 'PAUSED'): PhysicalPlan {
+function aPlan(number: number, state: PhysicalPlan['topology']['state']): PhysicalPlan {
   return { ...linePlan, epoch: epoch(number), topology: { ...linePlan.topology, state } };
 }
 
 const running1 = aPlan(1, 'RUNNING');
 const paused2 = aPlan(2, 'PAUSED');
 const running3 = aPlan(3, 'RUNNING');
+const killed4 = aPlan(4, 'KILLED');
 const plan = (of: PhysicalPlan): TaskEvent => ({ kind: 'plan', plan: of });
 
 /** The steps that these events ask for, in order. */
@@ -51,6 +52,19 @@ describe('the life of a task', () => {
       stepsAt(plan(running1), opened, plan(paused2), plan(paused2), plan(running3)),
       'open run deactivate none activate, then running',
     );
+  });
+
+  it('P6: is drained once, whatever it did before, and for good', () => {
+    assert.equal(
+      stepsAt(plan(running1), opened, plan(killed4), plan(killed4), plan(aPlan(5, 'RUNNING'))),
+      'open run drain none none, then running',
+    );
+    assert.equal(
+      stepsAt(plan(paused2), opened, plan(killed4), ended, stop),
+      'open run drain none stop, then stopping',
+    );
+    // The shell drains what begins to run with such a plan.
+    assert.equal(stepsAt(plan(running1), plan(killed4), opened), 'open none run, then running');
   });
 
   it('P3: takes no notice of an older plan', () => {

@@ -56,6 +56,8 @@ function aTask({ load = async (built: BuiltTopology) => built } = {}) {
   const built = {
     topology: linePlan.topology,
     factories: new Map([[componentName('source'), () => spout]]),
+    customGroupings: [],
+    taskHooks: [],
   };
   const task = new Task({
     identity: anIdentity('source', 1),
@@ -63,6 +65,7 @@ function aTask({ load = async (built: BuiltTopology) => built } = {}) {
     logger: silentLogger,
     doorbells: atomicsDoorbells,
     roomWait: blockingRoomWait,
+    workingDirectory: '/topology',
     send: (message) => void sent.push(message),
     load: () => load(built),
     onFailed: (error) => void failures.push(error),

@@ -1,14 +1,25 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { ValueSerializer } from '../../../../src/api/serializer.ts';
+import { type ComponentName, componentName } from '../../../../src/base/ids.ts';
 import { TaskCounters } from '../../../../src/instance/task/task-counters.ts';
 import { TupleInput } from '../../../../src/instance/task/tuple-input.ts';
 import { MetricsRegistry } from '../../../../src/metrics/metrics-registry.ts';
 import { PlanIndex } from '../../../../src/model/plan-index.ts';
+import { aPlanOf } from '../../../support/planned-tasks.ts';
 import { linePlan } from '../../../support/task-in-test.ts';
+import {
+  aBolt,
+  anInput as anInputStream,
+  anOutput,
+  aSpout,
+  aTopology,
+} from '../../../support/topologies.ts';
 import { aTuple, type TestSet, tupleSetBytes } from '../../../support/tuple-sets.ts';
 
-function anInput(): TupleInput {
-  return new TupleInput(new PlanIndex(linePlan), new TaskCounters(new MetricsRegistry()));
+function anInput(serializer?: ValueSerializer): TupleInput {
+  const counters = new TaskCounters(new MetricsRegistry());
+  return new TupleInput(new PlanIndex(linePlan), counters, serializer);
 }
 
 function open(input: TupleInput, set: Partial<TestSet>): Uint8Array {
@@ -54,6 +65,64 @@ describe('the tuples of a set', () => {
     const { counters } = input;
     open(input, { tuples: [aTuple('b')] });
     assert.equal(input.counters, counters);
+  });
+
+  it('have a key where the reader groups by fields: the bytes of these, in its order', () => {
+    const plan = aPlanOf(
+      aTopology([
+        aSpout('source', { outputs: [anOutput(['a', 'b', 'c']), anOutput(['a'], 'other')] }),
+        aBolt('sink', [
+          anInputStream('source', { kind: 'fields', fields: ['c', 'a'] }),
+          anInputStream('source', { kind: 'shuffle' }, 'other'),
+        ]),
+      ]),
+      ['source', 1],
+      ['sink', 1],
+    );
+    const keysFor = (reader: ComponentName | undefined, set: Partial<TestSet>) => {
+      const counters = new TaskCounters(new MetricsRegistry());
+      const input = new TupleInput(new PlanIndex(plan), counters, undefined, reader);
+      open(input, set);
+      const keys: (string | undefined)[] = [];
+      while (input.next() !== undefined) keys.push(input.key);
+      return keys;
+    };
+    const sink = componentName('sink');
+    const tuples = [
+      aTuple('1', 'x', '2'),
+      aTuple('1', 'y', '2'),
+      aTuple('2', 'x', '1'),
+      aTuple('', 'x', '21'),
+      aTuple(1, 'x', '2'),
+      aTuple('1', 'x', 2),
+    ];
+    const keys = keysFor(sink, { tuples });
+    assert.equal(keys[0], keys[1]);
+    assert.equal(new Set(keys).size, tuples.length - 1);
+    assert.deepEqual(keysFor(sink, { stream: 'other', tuples: [aTuple('1')] }), [undefined]);
+    assert.deepEqual(keysFor(undefined, { tuples: [aTuple('1', 'x', '2')] }), [undefined]);
+  });
+
+  it('are read by the serializer of the topology, if it has one', () => {
+    const serializer: ValueSerializer = {
+      serialize: () => new Uint8Array(),
+      deserialize(bytes) {
+        if (bytes[0] === 0) throw new Error('no luck');
+        return bytes.length;
+      },
+    };
+    const input = anInput(serializer);
+    open(input, { tuples: [aTuple(Uint8Array.of(1, 2)), aTuple(Uint8Array.of(0)), aTuple('a')] });
+    assert.deepEqual(input.next()?.values, [2]);
+    assert.throws(() => input.next(), {
+      code: 'VALUE_NOT_SERIALIZABLE',
+      message:
+        /^word in stream 'default' of 'source': the .* serializer could not read it: no luck$/,
+    });
+    assert.throws(() => input.next(), {
+      code: 'PACKET_MALFORMED',
+      message: /^word in stream 'default' of 'source' arrived in the engine's own form/,
+    });
   });
 
   it('of a stream that the plan does not know are refused', () => {
