@@ -65,6 +65,7 @@ function packageDescription(name: string): object {
     type: 'module',
     engines: { node: '>=24' },
     scripts: {
+      dev: 'heron dev topology.ts',
       start: 'heron run local topology.ts words',
       test: 'node --test',
       check: 'tsc',

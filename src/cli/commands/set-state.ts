@@ -7,7 +7,7 @@ import type { CommandContext, CommandResult } from '../command-context.ts';
 import { findTopology, type TopologyArguments } from '../find-topology.ts';
 import { commandState, type MasterPorts, masterIn } from '../master-client.ts';
 import { runningId } from '../running-id.ts';
-import { watchUntil } from '../watch-until.ts';
+import { watchWhileRunning } from '../watch-while-running.ts';
 
 const STATES = { activate: 'RUNNING', deactivate: 'PAUSED' } as const;
 
@@ -69,9 +69,8 @@ async function firstPlan(
   { clock }: CommandContext,
 ): Promise<void> {
   const path = paths.physicalPlan(name);
-  const watched = { stateManager, clock, path, limitMs: PLAN_LIMIT_MS };
-  const isThere = await watchUntil(
-    watched,
+  const isThere = await watchWhileRunning(
+    { stateManager, clock, path, limitMs: PLAN_LIMIT_MS, name, id },
     (bytes) => bytes !== undefined && decodePhysicalPlan(bytes).topology.id === id,
   );
   if (isThere) return;
@@ -85,9 +84,9 @@ async function awaitMaster(
   { clock }: CommandContext,
 ): Promise<MasterPorts> {
   const path = paths.topologyMaster(name);
-  const watched = { stateManager, clock, path, limitMs: MASTER_LIMIT_MS };
+  const watched = { stateManager, clock, path, limitMs: MASTER_LIMIT_MS, name, id };
   let master: MasterPorts | undefined;
-  await watchUntil(watched, (bytes) => {
+  await watchWhileRunning(watched, (bytes) => {
     master = bytes === undefined ? undefined : masterIn(bytes, id);
     return master !== undefined;
   });

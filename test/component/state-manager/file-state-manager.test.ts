@@ -97,13 +97,20 @@ describe('the folder of a file state manager', () => {
   });
 });
 
+/** In one step: a watcher may look while a file is being written in place, and see it empty. */
+async function writeWhole(file: string, text: string): Promise<void> {
+  const written = `${dirname(dirname(file))}/written`;
+  await writeFile(written, text);
+  await rename(written, file);
+}
+
 describe('a watched folder of a state tree', () => {
   it('is not made again by those whom its removal wakes, only when they look again', async (t) => {
     const root = await stateRoot(t);
     const clock = new ManualClock();
     const { told } = record(root.connect({ clock }), NODE);
     await eventually(() => assert.deepEqual(told, [undefined]));
-    await writeFile(join(root.path, NODE), 'there');
+    await writeWhole(join(root.path, NODE), 'there');
     await eventually(() => assert.deepEqual(told, [undefined, 'there']));
     await rm(root.path, { recursive: true });
     await eventually(() => assert.deepEqual(told, [undefined, 'there', undefined]));
@@ -123,14 +130,14 @@ describe('a watched folder of a state tree', () => {
     await eventually(() => assert.deepEqual(told, [undefined]));
     await rename(folder, `${folder}-old`);
     await mkdir(folder);
-    await writeFile(join(root.path, NODE), 'a');
+    await writeWhole(join(root.path, NODE), 'a');
     await eventually(() => {
       clock.advance(500);
       assert.deepEqual(told, [undefined, 'a']);
     });
     // A look that is still under way may see one or two of them; who sees all is told by events.
     for (const value of ['b', 'c', 'd', 'e']) {
-      await writeFile(join(root.path, NODE), value);
+      await writeWhole(join(root.path, NODE), value);
       await eventually(() => assert.equal(told.at(-1), value));
     }
   });
