@@ -3,7 +3,7 @@
   counted by the task that owns them, and when the input has ended the counts meet in one task,
   which writes them to a file.
 
-      heron run local/$USER/dev examples/word-count.ts words counts.json README.md docs
+      heron run local/$USER/dev examples/word-count.ts words $PWD/counts.json $PWD/docs
 
   Arguments: the file for the result, then files and folders to read.
 */

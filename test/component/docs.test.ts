@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { basename, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { TopologyDefinition } from '../../src/api/index.ts';
@@ -84,7 +84,7 @@ function readPage(page: string): string {
 
 test('every block of TypeScript in the documentation compiles', () => {
   const shown = shownModules();
-  assert.ok(shown.size > 5, 'the blocks have not been found');
+  assert.ok(shown.size > 10, 'the blocks have not been found');
   const modules = new Map<string, string>([
     [join(root, 'docs', 'surroundings.d.ts'), SURROUNDINGS],
     ...Object.entries(MODULES).map(([path, text]) => [join(root, path), text] as const),
@@ -109,6 +109,28 @@ test('every setting that the guides name exists', () => {
     }
   }
 });
+
+test('every link leads to a file, and to a heading of it', () => {
+  for (const page of [...PAGES, 'examples/README.md']) {
+    const links = readPage(page).matchAll(/\]\((?!\w+:)([^)#]*)(?:#([^)]*))?\)/g);
+    for (const [link, path = '', heading] of links) {
+      const target = path === '' ? page : join(dirname(page), path);
+      assert.ok(existsSync(join(root, target)), `${page}: nothing is at ${link}`);
+      if (heading === undefined) continue;
+      assert.ok(anchorsOf(target).includes(heading), `${page}: no heading is at ${link}`);
+    }
+  }
+});
+
+/** As GitHub makes them of headings. */
+function anchorsOf(page: string): readonly string[] {
+  return [...readPage(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
 
 test('every command that the documentation names exists', () => {
   const known = createProgram(async () => {}).commands.map((command) => command.name());
