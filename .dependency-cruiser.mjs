@@ -9,13 +9,7 @@ const SECOND = [...FOUNDATION, 'net', 'routing', 'packing'];
 const THIRD = ['state-manager', 'uploader', 'supervision', 'package', 'metrics-publisher'];
 const PROCESS = [...SECOND, ...THIRD, 'process-start', 'scheduler', 'api'];
 
-const PROCESSES = [
-  'instance',
-  'stream-manager',
-  'topology-master',
-  'metrics-manager',
-  'executor',
-];
+const PROCESSES = ['instance', 'stream-manager', 'topology-master', 'metrics-manager', 'executor'];
 
 const ALLOWED = {
   base: [],
@@ -84,7 +78,10 @@ const platform = Object.entries(PLATFORM).map(([module, folders]) => ({
 const implementations = IMPLEMENTATIONS.map((folder) => ({
   name: `only-create-imports-${folder.replace(/\W+/g, '-')}`,
   severity: 'error',
-  from: { path: '^src/', pathNot: `^src/(${folder}/|simulation/|${folder.split('/')[0]}/create\\.ts$)` },
+  from: {
+    path: '^src/',
+    pathNot: `^src/(${folder}/|simulation/|${folder.split('/')[0]}/create\\.ts$)`,
+  },
   to: { path: `^src/${folder}/` },
 }));
 

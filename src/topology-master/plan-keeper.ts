@@ -130,7 +130,8 @@ export class PlanKeeper implements CommandedTopology {
   }
 
   /**
-   * @throws EngineError TOPOLOGY_NOT_READY before the first plan and once spouts have ended, or what the state manager says.
+   * @throws EngineError TOPOLOGY_NOT_READY before the first plan and once spouts have ended, or
+   *   what the state manager says.
    */
   setState(state: TopologyState): Promise<void> {
     return this.#enqueue(async () => {

@@ -48,7 +48,10 @@ export interface TopologySupervisorOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** The topology has completed, had its time to drain, or is to be killed: whoever runs this supervisor should end it. */
+  /**
+   * The topology has completed, had its time to drain, or is to be killed: whoever runs this
+   * supervisor should end it.
+   */
   readonly onEnding: () => void;
 }
 
@@ -108,7 +111,9 @@ export class TopologySupervisor {
     await this.#startExecutors();
   }
 
-  /** Ends the executors; takes the topology down when it was killed, drained or has completed (L2). */
+  /**
+   * Ends the executors; takes the topology down when it was killed, drained or has completed (L2).
+   */
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#watch?.close();

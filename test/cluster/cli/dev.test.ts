@@ -50,7 +50,8 @@ test('each change starts a round, whatever became of the one before', async (t) 
   await change('clas Sink', 'class Sink');
   await saying(/the sink says good day/);
   child.kill('SIGINT');
-  assert.equal((await end).code, 0);
+  const { code, stderr } = await end;
+  assert.equal(code, 0, stderr);
   assert.deepEqual(heron.processes(), []);
   const left = (await heron.files()).filter((name) => !/^(words\.ts|node_modules)/.test(name));
   assert.deepEqual(left, []);
