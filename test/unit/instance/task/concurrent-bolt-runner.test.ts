@@ -52,6 +52,16 @@ class Waiting extends BasicBolt.of(STREAMS) {
     this.#gates.set(name, known);
     return known;
   }
+  settleAll(): void {
+    for (const gate of this.#gates.values()) gate.resolve();
+  }
+}
+
+/** Ends the run: what is pending would be waited for, and keep the process of the test alive. */
+async function stop(task: TaskInTest, bolt: Waiting): Promise<void> {
+  task.running.stop();
+  bolt.settleAll();
+  await task.turn();
 }
 
 function aTask({ concurrency = 3, order = 'key', plan = keyedPlan, bolt = new Waiting() } = {}) {
@@ -81,7 +91,7 @@ describe('a concurrent bolt', () => {
     await settle('b1');
     assert.deepEqual(bolt.calls.slice(3), ['b1 done', 'd1']);
     assert.deepEqual(task.takeFrames(), ['default: b1']);
-    task.running.stop();
+    await stop(task, bolt);
   });
 
   it('C2: executes equal keys one after the other, whatever stands between them', async () => {
@@ -97,7 +107,7 @@ describe('a concurrent bolt', () => {
     assert.deepEqual(bolt.calls.slice(5), ['a1 done', 'a2']);
     await settle('a2', 'a3');
     assert.deepEqual(bolt.calls.slice(7), ['a2 done', 'a3', 'a3 done']);
-    task.running.stop();
+    await stop(task, bolt);
   });
 
   it('C2: keeps no order of keys where none is asked for', async () => {
@@ -106,7 +116,7 @@ describe('a concurrent bolt', () => {
     task.feed(tuples('a1', 'a2', 'a3', 'a4'));
     await task.turn();
     assert.deepEqual(bolt.calls, ['a1', 'a2', 'a3']);
-    task.running.stop();
+    await stop(task, bolt);
   });
 
   it('C2: there is no key without a fields grouping', async () => {
@@ -115,7 +125,7 @@ describe('a concurrent bolt', () => {
     task.feed({ tuples: [aTuple('a'), aTuple('a')] });
     await task.turn();
     assert.deepEqual(bolt.calls, ['a', 'a']);
-    task.running.stop();
+    await stop(task, bolt);
   });
 
   it('C3: credits a set when its last tuple is done, and takes only so many', async () => {
@@ -140,7 +150,7 @@ describe('a concurrent bolt', () => {
     }
     assert.equal(left, 40 - 27);
     assert.equal(bolt.calls.filter((call) => call === 'k1').length, 1);
-    task.running.stop();
+    await stop(task, bolt);
   });
 
   it('C4: finishes once, when all that it has begun is done', async () => {
@@ -189,7 +199,7 @@ describe('a concurrent bolt', () => {
     task.clock.advance(100);
     await task.turn();
     assert.deepEqual(bolt.calls, ['a1', 'b1', 'tick']);
-    task.running.stop();
+    await stop(task, bolt);
   });
 
   it('a failed tuple is reported, and its key goes on', async () => {
@@ -203,7 +213,7 @@ describe('a concurrent bolt', () => {
     assert.match(task.exceptions.join(), /execute of 'middle' \(task 3\) failed on .*too far/);
     await settle('a2');
     assert.equal(bolt.calls.at(-1), 'a2 done');
-    task.running.stop();
+    await stop(task, bolt);
   });
 
   it('a failure of a Bolt ends the instance', async () => {
@@ -258,6 +268,6 @@ describe('a concurrent bolt', () => {
     assert.deepEqual(bolt.calls, ['a1', 'b1']);
     await settle('a1', 'a2', 'b1');
     assert.equal(bolt.calls.length, 6);
-    task.running.stop();
+    await stop(task, bolt);
   });
 });
