@@ -1,3 +1,5 @@
+import { quotable } from './quotable.ts';
+
 /** A longer word is no slip of the pen, and would take long to compare. */
 const WORD_LENGTH_MAX = 128;
 
@@ -36,5 +38,5 @@ function editDistance(from: string, to: string): number {
 /** Completes a sentence about an unknown word; empty when no candidate is close. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {
   const found = nearest(word, candidates);
-  return found === undefined ? '' : `; did you mean '${found}'?`;
+  return found === undefined ? '' : `; did you mean '${quotable(found)}'?`;
 }

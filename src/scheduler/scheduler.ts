@@ -64,4 +64,11 @@ export interface Scheduler {
   /** Finds out whether the scheduler is still there and does its work if it is not. */
   repair(target: SchedulerTarget): Promise<RepairOutcome>;
   describe(target: SchedulerTarget): Promise<SchedulerDescription>;
+  /**
+   * Resolves when the processes of a topology whose nodes have gone are gone as well: whoever
+   * removed the nodes needs a moment to end.
+   *
+   * @throws EngineError PROCESS_LOST when they do not end.
+   */
+  awaitEnd(topology: TopologyId): Promise<void>;
 }

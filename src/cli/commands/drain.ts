@@ -76,6 +76,7 @@ async function removeRemains(
   if (topology !== undefined && topology.id !== id) return; // Submitted anew meanwhile.
   const target = targetOf(place, name);
   await scheduler.kill(target, { keepLogs: true });
+  await scheduler.awaitEnd(id);
   afterStep('kill');
   await cluster.archives(target).clear();
   await confirmSubmit(stateManager, name);

@@ -87,8 +87,11 @@ async function finish(
       const isGone = await whileGuarded(launched, cluster, context, () =>
         watchUntil(watched, (bytes) => bytes === undefined),
       );
-      if (isGone) return end.completion;
-      throw environmentError('PROCESS_LOST', `${name} has completed but is not taken down`);
+      if (!isGone) {
+        throw environmentError('PROCESS_LOST', `${name} has completed but is not taken down`);
+      }
+      await scheduler.awaitEnd(topology.id);
+      return end.completion;
     }
     case 'gone': {
       const completion = await readCompletion(cluster.stateManager, topology);

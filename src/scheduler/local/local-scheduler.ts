@@ -9,9 +9,10 @@ import type { LogicalTopology } from '../../model/logical-topology.ts';
 import { Settings } from '../../model/settings.ts';
 import { paths } from '../../state-manager/paths.ts';
 import type { StateManager } from '../../state-manager/state-manager.ts';
-import { endProcesses } from '../../supervision/end-processes.ts';
+import { endProcesses, waitUntilGone } from '../../supervision/end-processes.ts';
 import { readPidFile } from '../../supervision/pid-file.ts';
 import { executorLimitMs, schedulerLimitMs } from '../../supervision/shutdown-limits.ts';
+import { findTopologyProcesses } from '../../supervision/topology-processes.ts';
 import { decodeTopology } from '../../wire/topology.ts';
 import type { Uploader } from '../../uploader/uploader.ts';
 import type {
@@ -67,6 +68,8 @@ const HOUR_MS = 3_600_000;
 const POLL_PERIOD_MS = 20;
 /** For making the containers' folders and starting their executors, on a busy machine. */
 const START_LIMIT_MS = 60_000;
+/** For a scheduler that has taken everything down and only has to end itself. */
+const END_LIMIT_MS = 10_000;
 
 /**
  * Runs topologies as processes of this machine: a detached scheduler process per topology,
@@ -158,6 +161,15 @@ export class LocalScheduler implements Scheduler {
       schedulerPid: liveScheduler(this.#options, folder)?.pid,
       executors: await readExecutors(this.#options.files, folder),
     };
+  }
+
+  async awaitEnd(topology: TopologyId): Promise<void> {
+    const { processes, clock } = this.#options;
+    const found = findTopologyProcesses(processes, topology);
+    const left = await waitUntilGone(found, { processes, clock, limitMs: END_LIMIT_MS });
+    if (left.length === 0) return;
+    const pids = left.map(({ pid }) => pid).join(', ');
+    throw environmentError('PROCESS_LOST', `${topology} is gone, but processes are left: ${pids}`);
   }
 
   /** Another scheduler may win the race to be started: what counts is that one lives. */

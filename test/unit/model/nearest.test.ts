@@ -30,4 +30,5 @@ test('the closest of several wins', () => {
 test('a question is asked only when there is something to ask', () => {
   assert.equal(didYouMean('splitt', NAMES), "; did you mean 'split'?");
   assert.equal(didYouMean('bolt', []), '');
+  assert.equal(didYouMean('a/b', ['a\nb']), "; did you mean 'a b'?", 'a sentence is one line');
 });
