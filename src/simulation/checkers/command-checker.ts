@@ -1,4 +1,4 @@
-import type { WorkloadDescription } from '../workload/workload-description.ts';
+import type { SpoutDescription, WorkloadDescription } from '../workload/workload-description.ts';
 import type { Checker, CommandRecord, FinishedRun } from './checker.ts';
 import { emittedTuples } from './deliveries.ts';
 import { Places } from './places.ts';
@@ -27,7 +27,8 @@ const LIMITS: CommandLimits = {
  *
  * C1. Each returns, and what it asked for comes to be, within the limits; later only where faults
  *     explain a delay, and never when it returned without an error and the run has gone on.
- * C2. A paused topology's spouts are silent until it is activated.
+ * C2. A paused topology's spouts are silent until it is activated. A call of `nextTuple` that had
+ *     begun before may emit when its promise settles.
  */
 export class CommandChecker implements Checker {
   readonly name = 'commands reach their outcome';
@@ -79,14 +80,15 @@ export class CommandChecker implements Checker {
     const { ledger, plan } = run.workload;
     // Code that hangs hears of nothing until it goes on.
     const heedful = plan.spouts.filter(({ faults }) => faults.every(({ kind }) => kind !== 'hang'));
-    const spouts = new Set(heedful.map(({ name }) => name));
+    const underWayMs = new Map(heedful.map((spout) => [spout.name, longestCallMs(spout)]));
     const settledWithinMs = this.#limits.settledWithinMs + longestHangMs(plan);
     const pauses = pausesOf(run.commands, settledWithinMs);
     if (pauses.length === 0) return;
     const places = new Places(run.packing);
     for (const { component, task, atMs, tuple } of emittedTuples(ledger)) {
-      if (!spouts.has(component)) continue;
-      const pause = pauses.find(({ fromMs, toMs }) => atMs > fromMs && atMs < toMs);
+      const callMs = underWayMs.get(component);
+      if (callMs === undefined) continue;
+      const pause = pauses.find(({ fromMs, toMs }) => atMs > fromMs + callMs && atMs < toMs);
       if (pause === undefined) continue;
       const { instance, streamManager } = places.of(task);
       const processes = ['heron-tmanager', streamManager, instance];
@@ -116,6 +118,11 @@ function isExplained(run: FinishedRun, fromMs: number, toMs: number): boolean {
 function longestHangMs({ spouts }: WorkloadDescription): number {
   const faults = spouts.flatMap((spout) => spout.faults);
   return Math.max(0, ...faults.map((fault) => (fault.kind === 'hang' ? fault.forMs : 0)));
+}
+
+/** How long a call of `nextTuple` may be pending before it emits. */
+function longestCallMs({ pace }: SpoutDescription): number {
+  return pace.kind === 'awaited' ? pace.everyMs : 0;
 }
 
 interface Pause {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { CommandRecord, FinishedRun } from '../../../../src/simulation/checkers/checker.ts';
 import { CommandChecker } from '../../../../src/simulation/checkers/command-checker.ts';
 import { aFinishedRun, ANY_FAULT } from './finished-run.ts';
+import { aBoltPlan, aSpoutPlan, aWorkloadPlan } from '../workload/small-workloads.ts';
 import { HandWritten } from './hand-written.ts';
 
 function problemsOf(
@@ -74,4 +75,18 @@ test('the spouts of a paused topology are silent until it is activated', () => {
     `task ${run.source} of source emitted tuple 3 at 5000 ms, paused`,
   ]);
   assert.deepEqual(problemsOf(commands, { explanation: ANY_FAULT }, run), []);
+});
+
+test('a call that began before the pause may emit when its own time is over', () => {
+  const spouts = [aSpoutPlan({ pace: { kind: 'awaited', everyMs: 1200 } })];
+  const run = new HandWritten(undefined, aWorkloadPlan({ spouts, bolts: [aBoltPlan()] }));
+  const commands = [aCommand()];
+  run.nowMs = 3000; // It was seen to be paused at 1400, and has 500 ms to hear of it.
+  run.emit();
+  assert.deepEqual(problemsOf(commands, {}, run), []);
+  run.nowMs = 3200;
+  run.emit();
+  assert.deepEqual(problemsOf(commands, {}, run), [
+    `task ${run.source} of source emitted tuple 1 at 3200 ms, paused`,
+  ]);
 });
