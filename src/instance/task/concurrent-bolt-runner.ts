@@ -39,7 +39,7 @@ interface TakenTuple {
  *     ring ──> taken: waits behind a running tuple of its key, or runs ──> done
  *
  * C1. At most `concurrency` executes have begun and not settled.
- * C2. Tuples of equal key, which are those whose grouping fields have equal bytes, are executed in
+ * C2. Tuples of equal key, which are those whose grouping fields have equal hashes, are executed in
  *     their order, each after the one before has settled. Others are in no order.
  * C3. A set's bytes are credited when its last tuple is done, so that senders feel a slow bolt;
  *     what has been taken and is not done is bounded in number as well.

@@ -5,6 +5,7 @@ import type { ComponentName, TaskId } from '../../base/ids.ts';
 import { taskId } from '../../base/ids.ts';
 import type { OutputStream } from '../../model/logical-topology.ts';
 import type { PlanIndex } from '../../model/plan-index.ts';
+import { hashGroupingKey } from '../../wire/grouping-key.ts';
 import { type StreamHeader, StreamHeaders } from '../../wire/stream-header.ts';
 import { TupleSetReader } from '../../wire/tuple-set-reader.ts';
 import { ValueReader } from '../../wire/value-reader.ts';
@@ -81,21 +82,19 @@ export class TupleInput {
   }
 
   /**
-   * The bytes of the grouping fields of the tuple that was read last, as text; undefined for a
-   * stream that is not read by a fields grouping.
+   * The hashes of the grouping fields of the tuple that was read last; undefined for a stream that
+   * is not read by a fields grouping. Equal keys have equal ones although their bytes may differ:
+   * 0 and -0 are one key.
    */
   get key(): string | undefined {
     const { keyPositions } = this.#known as KnownStream;
     if (keyPositions.length === 0) return undefined;
     const { bytes } = this.#reader;
-    const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     return keyPositions
-      .map((position) => {
-        const start = this.#reader.valueStart(position);
-        const end = this.#reader.valueEnd(position);
-        return view.toString('latin1', start, end); // Which says itself where it ends.
-      })
-      .join('');
+      .map((position) =>
+        hashGroupingKey(bytes, this.#reader.valueStart(position), this.#reader.valueEnd(position)),
+      )
+      .join(' ');
   }
 
   #keyPositions(component: ComponentName, { stream, fields }: OutputStream): readonly number[] {

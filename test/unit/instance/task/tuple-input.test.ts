@@ -67,7 +67,7 @@ describe('the tuples of a set', () => {
     assert.equal(input.counters, counters);
   });
 
-  it('have a key where the reader groups by fields: the bytes of these, in its order', () => {
+  it('have a key where the reader groups by fields: the hashes of these, in its order', () => {
     const plan = aPlanOf(
       aTopology([
         aSpout('source', { outputs: [anOutput(['a', 'b', 'c']), anOutput(['a'], 'other')] }),
@@ -95,10 +95,15 @@ describe('the tuples of a set', () => {
       aTuple('', 'x', '21'),
       aTuple(1, 'x', '2'),
       aTuple('1', 'x', 2),
+      aTuple(0, 'x', 0),
     ];
     const keys = keysFor(sink, { tuples });
     assert.equal(keys[0], keys[1]);
     assert.equal(new Set(keys).size, tuples.length - 1);
+    const [zero, negative] = keysFor(sink, {
+      tuples: [aTuple(0, 'x', [0]), aTuple(-0, 'x', [-0])],
+    });
+    assert.equal(zero, negative, 'they go to one task as one key');
     assert.deepEqual(keysFor(sink, { stream: 'other', tuples: [aTuple('1')] }), [undefined]);
     assert.deepEqual(keysFor(undefined, { tuples: [aTuple('1', 'x', '2')] }), [undefined]);
   });
