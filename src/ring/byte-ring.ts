@@ -317,6 +317,11 @@ export class RingReader {
     this.#writer.ring();
   }
 
+  /** Wakes the writing thread for news that it finds elsewhere, and that come after `release`. */
+  wakeWriter(): void {
+    this.#writer.ring();
+  }
+
   /** Nothing will be read any more; a writer that waits for room learns of it. Idempotent. */
   close(): void {
     closeRingReader(this.#memory, this.#writer);

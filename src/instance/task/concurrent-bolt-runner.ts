@@ -221,6 +221,8 @@ export class ConcurrentBoltRunner implements ComponentRunner {
     status.step();
     this.#countOff(set);
     if (key !== undefined) this.#goOnWith(key);
+    // An idle task is not taken for one that waits for a promise.
+    if (this.#running === 0) status.leave();
     bell.ring();
   }
 
@@ -233,7 +235,12 @@ export class ConcurrentBoltRunner implements ComponentRunner {
 
   #countOff(set: TakenSet): void {
     set.left -= 1;
-    if (set.left === 0) this.#options.status.addConsumed(set.bytes);
+    if (set.left > 0) return;
+    const { status, ring } = this.#options;
+    status.addConsumed(set.bytes);
+    // The frame was given back long ago: nothing else would tell the gateway of this credit, and
+    // when all senders wait for it nothing else ever happens.
+    ring.wakeWriter();
   }
 
   #handleFailure(thrown: unknown, tuple: AnyTuple, { failed }: InputCounters): void {

@@ -153,6 +153,37 @@ describe('a concurrent bolt', () => {
     await stop(task, bolt);
   });
 
+  it('C3: wakes the gateway for a credit that comes after the frame was given back', async () => {
+    /** What a bolt emits would wake the gateway as well. */
+    class Silent extends Waiting {
+      override async execute(tuple: Word): Promise<void> {
+        await this.gate(tuple.values.join('')).promise;
+      }
+    }
+    const { task, settle } = aTask({ bolt: new Silent() });
+    void task.start();
+    task.feed(tuples('a1'));
+    await task.turn();
+    const before = task.gateway.bell.sequence();
+    await settle('a1');
+    assert.notEqual(task.gateway.status.takeConsumed(), 0);
+    assert.ok(task.gateway.bell.sequence() > before);
+    task.running.stop();
+  });
+
+  it('is idle when its last promise has settled, not waiting for one', async () => {
+    const { task, settle } = aTask();
+    void task.start();
+    task.feed(tuples('a1', 'a2'));
+    await task.turn();
+    assert.equal(task.gateway.status.activity, 'promise');
+    await settle('a1');
+    assert.equal(task.gateway.status.activity, 'promise');
+    await settle('a2');
+    assert.equal(task.gateway.status.activity, 'idle');
+    task.running.stop();
+  });
+
   it('C4: finishes once, when all that it has begun is done', async () => {
     const { task, bolt, settle } = aTask();
     const done = task.start();
