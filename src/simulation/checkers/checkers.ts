@@ -13,6 +13,7 @@ import { KeyChecker } from './key-checker.ts';
 import { LeftoverChecker } from './leftover-checker.ts';
 import { LossChecker } from './loss-checker.ts';
 import { OrderChecker } from './order-checker.ts';
+import { OverlapChecker } from './overlap-checker.ts';
 import { PlanChecker } from './plan-checker.ts';
 import { ShuffleChecker } from './shuffle-checker.ts';
 import { SupervisionChecker } from './supervision-checker.ts';
@@ -32,6 +33,7 @@ export function createCheckers({ packing, control = {} }: CheckedRun): readonly 
     new DuplicateChecker(),
     new LossChecker(),
     new ContentChecker(),
+    new OverlapChecker(),
     new EndOfInputChecker(),
     new BoundsChecker(),
     new ControlChecker(control),

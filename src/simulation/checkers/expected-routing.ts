@@ -1,7 +1,8 @@
-import { assertDefined } from '../../base/assert.ts';
+import { assertDefined, unreachable } from '../../base/assert.ts';
 import type { TaskId } from '../../base/ids.ts';
 import type { PackingPlan } from '../../model/packing-plan.ts';
 import type { Emitted } from '../workload/ledger.ts';
+import { chosenTasks } from '../workload/task-choice.ts';
 import type {
   GroupingDescription,
   KeyField,
@@ -22,13 +23,23 @@ export interface Reader {
   readonly tasks: readonly TaskId[];
 }
 
+/** A tuple's number, and the task that emitted it. */
+export interface RoutedTuple {
+  readonly tuple: number;
+  readonly task: TaskId;
+}
+
 export class ExpectedRouting {
   readonly #readers = new Map<string, Reader[]>();
   readonly #components = new Map<TaskId, string>();
+  readonly #containers = new Map<TaskId, number>();
 
   constructor(workload: WorkloadDescription, packing: PackingPlan) {
-    for (const { instances } of packing.containers) {
-      for (const { task, component } of instances) this.#components.set(task, component);
+    for (const { id, instances } of packing.containers) {
+      for (const { task, component } of instances) {
+        this.#components.set(task, component);
+        this.#containers.set(task, id);
+      }
     }
     for (const { name, inputs } of workload.bolts) {
       const tasks = this.tasksOf(name);
@@ -59,16 +70,35 @@ export class ExpectedRouting {
   readersOf(component: string, stream: string): readonly Reader[] {
     return this.#readers.get(`${component} ${stream}`) ?? [];
   }
+
+  /** The tasks of a reader that may get a tuple, as far as its grouping alone says. */
+  allowedTasks({ grouping, tasks }: Reader, { tuple, task }: RoutedTuple): readonly TaskId[] {
+    switch (grouping.kind) {
+      case 'global':
+        return tasks.slice(0, 1);
+      case 'direct':
+        return chosenTasks(tuple, tasks);
+      case 'custom':
+        return chosenTasks(tuple, tasks, grouping.copies).toSorted((a, b) => a - b);
+      case 'local-or-shuffle': {
+        const container = this.#containers.get(task);
+        const local = tasks.filter((candidate) => this.#containers.get(candidate) === container);
+        return local.length === 0 ? tasks : local;
+      }
+      case 'shuffle':
+      case 'none':
+      case 'fields':
+      case 'all':
+        return tasks;
+      default:
+        return unreachable(grouping);
+    }
+  }
 }
 
-/** How many tasks of a reader get each tuple. */
-export function copiesFor({ grouping, tasks }: Reader): number {
-  return grouping.kind === 'all' ? tasks.length : 1;
-}
-
-/** The tasks of a reader that may get a tuple, as far as its grouping alone says. */
-export function allowedTasks({ grouping, tasks }: Reader): readonly TaskId[] {
-  return grouping.kind === 'global' ? tasks.slice(0, 1) : tasks;
+/** Whether all tasks that may get a tuple have to get it; otherwise one of them has to. */
+export function isForEach({ grouping: { kind } }: Reader): boolean {
+  return kind === 'all' || kind === 'custom' || kind === 'direct';
 }
 
 /** What must go to one task: the reader and the values of its key. Undefined without a key. */

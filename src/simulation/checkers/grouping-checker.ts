@@ -1,6 +1,6 @@
 import type { Checker, FinishedRun } from './checker.ts';
 import { deliveriesByTuple, described, knownTuple } from './deliveries.ts';
-import { allowedTasks, copiesFor, ExpectedRouting } from './expected-routing.ts';
+import { ExpectedRouting, isForEach } from './expected-routing.ts';
 import { Problems } from './problems.ts';
 
 /**
@@ -26,14 +26,15 @@ export class GroupingChecker implements Checker {
         const reader = readers.find(({ bolt }) => bolt === routing.componentOf(task));
         if (reader === undefined) {
           problems.add(`${described(tuple)} came to task ${task}, which does not read that stream`);
-        } else if (!allowedTasks(reader).includes(task)) {
+        } else if (!routing.allowedTasks(reader, tuple).includes(task)) {
           const { kind } = reader.grouping;
           problems.add(`${described(tuple)} came to task ${task} against its ${kind} grouping`);
         }
       }
       for (const reader of readers) {
         const got = reader.tasks.filter((task) => tasks.has(task));
-        if (got.length <= copiesFor(reader)) continue;
+        if (got.length <= (isForEach(reader) ? routing.allowedTasks(reader, tuple).length : 1))
+          continue;
         const { bolt, grouping } = reader;
         const who = `tasks ${got.join(', ')} of ${bolt}`;
         problems.add(`${described(tuple)} came to ${who} by a ${grouping.kind} grouping`);

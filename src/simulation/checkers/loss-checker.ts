@@ -8,7 +8,7 @@ import {
   knownTuple,
   type KnownTuple,
 } from './deliveries.ts';
-import { allowedTasks, ExpectedRouting, keyOf, type Reader } from './expected-routing.ts';
+import { ExpectedRouting, isForEach, keyOf, type Reader } from './expected-routing.ts';
 import { LossCauses } from './loss-causes.ts';
 import { Problems } from './problems.ts';
 
@@ -34,7 +34,7 @@ export class LossChecker implements Checker {
     for (const tuple of emittedTuples(ledger)) {
       const got = new Set(byTuple.get(tuple.tuple)?.map(({ task }) => task));
       for (const reader of routing.readersOf(tuple.component, tuple.stream)) {
-        for (const candidates of missingCopies(reader, tuple, { got, owners })) {
+        for (const candidates of missingCopies(reader, tuple, { routing, got, owners })) {
           if (candidates.some((task) => causes.explains(tuple.task, task, tuple.atMs))) continue;
           const who = candidates.length === 1 ? 'task' : 'any of tasks';
           const tasks = candidates.join(', ');
@@ -62,6 +62,13 @@ function ownersOfKeys(run: FinishedRun, routing: ExpectedRouting): ReadonlyMap<s
   return owners;
 }
 
+interface Known {
+  readonly routing: ExpectedRouting;
+  /** Who got the tuple. */
+  readonly got: ReadonlySet<TaskId>;
+  readonly owners: ReadonlyMap<string, TaskId>;
+}
+
 /**
  * The copies of a tuple that never arrived: for each the tasks of which one should have got it. It
  * is one task where the grouping says which; otherwise the engine had the choice.
@@ -69,10 +76,11 @@ function ownersOfKeys(run: FinishedRun, routing: ExpectedRouting): ReadonlyMap<s
 function missingCopies(
   reader: Reader,
   tuple: KnownTuple,
-  known: { readonly got: ReadonlySet<TaskId>; readonly owners: ReadonlyMap<string, TaskId> },
+  known: Known,
 ): readonly (readonly TaskId[])[] {
-  const absent = allowedTasks(reader).filter((task) => !known.got.has(task));
-  if (reader.grouping.kind === 'all') return absent.map((task) => [task]);
+  const allowed = known.routing.allowedTasks(reader, tuple);
+  const absent = allowed.filter((task) => !known.got.has(task));
+  if (isForEach(reader)) return absent.map((task) => [task]);
   const hasCome = reader.tasks.some((task) => known.got.has(task));
   if (hasCome) return [];
   const key = keyOf(reader, tuple, tuple);

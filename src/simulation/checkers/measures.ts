@@ -99,6 +99,9 @@ const TUPLE_BYTES = 1024;
 /** The least tuple: its number, two keys and an empty payload take more. */
 const TUPLE_BYTES_MIN = 12;
 
+/** A concurrent bolt takes so many tuples for each one that it executes. */
+const TAKEN_PER_CALL = 9;
+
 /**
  * What one call of user code can emit, since the runner makes no further one while there is no
  * room: a call of `nextTuple`, or the calls of `execute` for one set. Undefined where timers emit,
@@ -114,8 +117,9 @@ function keptBytesMax(name: string, workload: WorkloadDescription): number | und
   }
   const bolt = workload.bolts.find((candidate) => candidate.name === name);
   if (bolt === undefined || bolt.style.kind === 'detached') return undefined;
-  const { streams, fanOut, emitsInFinish } = bolt;
-  const executed = largestSetBytes(workload) / TUPLE_BYTES_MIN;
+  const { streams, fanOut, emitsInFinish, concurrency } = bolt;
+  const begunBefore = (concurrency?.count ?? 0) * TAKEN_PER_CALL;
+  const executed = largestSetBytes(workload) / TUPLE_BYTES_MIN + begunBefore;
   const tuples = Math.max(executed * fanOut, emitsInFinish) * streams.length;
   return 2 * SET_BYTES + tuples * (largestPayload(streams) + TUPLE_BYTES);
 }

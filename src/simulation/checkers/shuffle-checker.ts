@@ -1,19 +1,23 @@
 import type { TaskId } from '../../base/ids.ts';
 import type { Checker, FinishedRun } from './checker.ts';
 import { deliveries, knownTuple } from './deliveries.ts';
-import { ExpectedRouting, type Reader } from './expected-routing.ts';
+import { ExpectedRouting } from './expected-routing.ts';
 import { Places } from './places.ts';
 import { Problems } from './problems.ts';
 
 /** How many tuples of one stream manager each task of a reader got. */
 interface Shares {
   readonly from: string;
-  readonly reader: Reader;
+  readonly bolt: string;
+  /** Those that take turns, ascending. */
+  readonly tasks: readonly TaskId[];
   readonly counts: Map<TaskId, number>;
 }
 
+const SHUFFLES: ReadonlySet<string> = new Set(['shuffle', 'none', 'local-or-shuffle']);
+
 /**
- * A shuffle gives every task its turn: of what one stream manager sends, no task of a reader gets
+ * A shuffle gives every task its turn, a local one every task of the container: of what one stream manager sends, no task of a reader gets
  * more than one tuple more than another. Holds where nothing began anew, so it is checked in runs
  * without faults, commands and ends of processes only.
  */
@@ -23,11 +27,11 @@ export class ShuffleChecker implements Checker {
   finish(run: FinishedRun): readonly string[] {
     if (!isUndisturbed(run)) return [];
     const problems = new Problems();
-    for (const { from, reader, counts } of sharesOf(run)) {
-      const shares = reader.tasks.map((task) => counts.get(task) ?? 0);
+    for (const { from, bolt, tasks, counts } of sharesOf(run)) {
+      const shares = tasks.map((task) => counts.get(task) ?? 0);
       if (Math.max(...shares) - Math.min(...shares) <= 1) continue;
-      const tasks = reader.tasks.map((task, index) => `${shares[index]} to task ${task}`);
-      problems.add(`${from} → ${reader.bolt}: ${tasks.join(', ')}`);
+      const turns = tasks.map((task, index) => `${shares[index]} to task ${task}`);
+      problems.add(`${from} → ${bolt}: ${turns.join(', ')}`);
     }
     return problems.list();
   }
@@ -51,11 +55,13 @@ function sharesOf({ workload, packing }: FinishedRun): Iterable<Shares> {
     const reader = routing
       .readersOf(component, stream)
       .find(({ bolt }) => bolt === routing.componentOf(task));
-    if (reader === undefined || reader.grouping.kind !== 'shuffle') continue;
+    if (reader === undefined || !SHUFFLES.has(reader.grouping.kind)) continue;
     const from = `${component} ${stream} by ${places.of(tuple.task).streamManager}`;
-    const shares = all.get(`${from} ${reader.bolt}`) ?? { from, reader, counts: new Map() };
+    const { bolt } = reader;
+    const tasks = routing.allowedTasks(reader, tuple);
+    const shares = all.get(`${from} ${bolt}`) ?? { from, bolt, tasks, counts: new Map() };
     shares.counts.set(task, (shares.counts.get(task) ?? 0) + 1);
-    all.set(`${from} ${reader.bolt}`, shares);
+    all.set(`${from} ${bolt}`, shares);
   }
   return all.values();
 }

@@ -2,19 +2,24 @@ import type { AnyTuple } from '../../api/tuple.ts';
 import { delay } from '../../base/clock.ts';
 import { hasCode } from '../../base/errors.ts';
 import { unreachable } from '../../base/assert.ts';
+import { CallsUnderWay } from './calls-under-way.ts';
 import type { BoltDescription } from './workload-description.ts';
 import { WorkloadTask, type WorkloadTaskOptions } from './workload-task.ts';
+
+const DIFFERENT_DELAYS = 5;
 
 /** What a bolt of a workload does with a tuple, whichever base class it has. */
 export class BoltWork {
   readonly task: WorkloadTask;
   readonly #description: BoltDescription;
+  readonly #calls: CallsUnderWay;
   #pending = 0;
   #onSettled: (() => void) | undefined;
 
   constructor(description: BoltDescription, options: WorkloadTaskOptions) {
     this.task = new WorkloadTask(options);
     this.#description = description;
+    this.#calls = new CallsUnderWay(description, options.ledger);
   }
 
   execute(tuple: AnyTuple): void | Promise<void> {
@@ -27,7 +32,7 @@ export class BoltWork {
         this.#produce(tuple);
         return undefined;
       case 'async':
-        return this.#produceLater(tuple, style.afterMs);
+        return this.#produceLater(tuple, this.#delayOf(tuple, style.afterMs));
       case 'detached':
         this.#produceDetached(tuple, style.afterMs);
         return undefined;
@@ -36,7 +41,13 @@ export class BoltWork {
     }
   }
 
+  tick(): void {
+    this.task.ledger.count('tick', this.task.life.task);
+    this.#calls.tick(this.task.life.finishCalls > 0);
+  }
+
   async finish(): Promise<void> {
+    this.#calls.finish();
     this.task.beginFinish();
     if (this.#pending > 0) {
       await new Promise<void>((resolve) => {
@@ -56,9 +67,17 @@ export class BoltWork {
   }
 
   async #produceLater(tuple: AnyTuple, afterMs: number): Promise<void> {
+    const call = this.#calls.begin(tuple);
     if (afterMs === 0) await Promise.resolve();
     else await delay(this.task.context.clock, afterMs);
+    this.#calls.end(call);
     this.#produce(tuple);
+  }
+
+  /** Calls that run beside each other settle in another order than they began in. */
+  #delayOf(tuple: AnyTuple, afterMs: number): number {
+    if (this.#description.concurrency === undefined) return afterMs;
+    return (afterMs * (1 + (Number(tuple.values[0]) % DIFFERENT_DELAYS))) / DIFFERENT_DELAYS;
   }
 
   #produceDetached(tuple: AnyTuple, afterMs: number): void {

@@ -1,11 +1,16 @@
 import type { BoltDeclarer } from '../../api/bolt-declarer.ts';
 import type { Source } from '../../api/source.ts';
 import type { StreamDeclarations } from '../../api/streams.ts';
-import type { TopologyBuilder } from '../../api/topology-builder.ts';
+import type { BoltOptions, TopologyBuilder } from '../../api/topology-builder.ts';
 import { unreachable } from '../../base/assert.ts';
 import { userError } from '../../base/errors.ts';
 import { boltClass } from './workload-bolt.ts';
-import type { InputDescription, WorkloadDescription } from './workload-description.ts';
+import { WorkloadGrouping } from './task-choice.ts';
+import type {
+  BoltDescription,
+  InputDescription,
+  WorkloadDescription,
+} from './workload-description.ts';
 import { spoutClass } from './workload-spout.ts';
 import type { WorkloadSurroundings } from './workload-task.ts';
 
@@ -23,10 +28,12 @@ export function defineWorkload(
       streams.map((stream) => [`${name} ${stream.name}`, stream] as const),
     ),
   );
+  const directReaders = directReadersOf(plan);
+  const shared = { ...surroundings, allStreams, directReaders };
   builder.setConfig({ 'topology.stmgrs': plan.containers, ...plan.config });
   const sources = new Map<string, AnySource>();
   for (const spout of plan.spouts) {
-    const Made = spoutClass(spout, { ...surroundings, allStreams });
+    const Made = spoutClass(spout, shared);
     const { parallelism } = spout;
     sources.set(
       spout.name,
@@ -34,15 +41,35 @@ export function defineWorkload(
     );
   }
   for (const bolt of plan.bolts) {
-    const Made = boltClass(bolt, { ...surroundings, allStreams });
-    const { parallelism } = bolt;
+    const Made = boltClass(bolt, shared);
     // What a class made at run time reads and emits is unknown to the compiler.
-    const declarer = builder.setBolt(bolt.name, () => new Made(), {
-      parallelism,
-    }) as unknown as AnyDeclarer;
+    const declarer = builder.setBolt(
+      bolt.name,
+      () => new Made(),
+      optionsOf(bolt),
+    ) as unknown as AnyDeclarer;
     for (const input of bolt.inputs) addInput(declarer, sourceOf(sources, input), input);
     sources.set(bolt.name, declarer);
   }
+}
+
+function optionsOf({ parallelism, concurrency, tickMs }: BoltDescription): BoltOptions {
+  return {
+    parallelism,
+    ...(concurrency && { concurrency: concurrency.count, order: concurrency.order }),
+    ...(tickMs !== undefined && { config: { 'topology.tick.tuple.freq.ms': tickMs } }),
+  };
+}
+
+/** By `component stream`: the bolt that reads it by direct grouping (D4). */
+function directReadersOf({ bolts }: WorkloadDescription): ReadonlyMap<string, string> {
+  return new Map(
+    bolts.flatMap(({ name, inputs }) =>
+      inputs
+        .filter(({ grouping }) => grouping.kind === 'direct')
+        .map(({ component, stream }) => [`${component} ${stream}`, name] as const),
+    ),
+  );
 }
 
 function sourceOf(sources: ReadonlyMap<string, AnySource>, input: InputDescription): AnySource {
@@ -65,6 +92,18 @@ function addInput(
       return;
     case 'global':
       declarer.globalGrouping(source, stream);
+      return;
+    case 'none':
+      declarer.noneGrouping(source, stream);
+      return;
+    case 'local-or-shuffle':
+      declarer.localOrShuffleGrouping(source, stream);
+      return;
+    case 'direct':
+      declarer.directGrouping(source, stream);
+      return;
+    case 'custom':
+      declarer.customGrouping(source, () => new WorkloadGrouping(grouping.copies), stream);
       return;
     case 'fields':
       declarer.fieldsGrouping(source, grouping.fields, stream);

@@ -1,6 +1,7 @@
 import type { Random } from '../../base/random.ts';
 import { describeShape, type Shape } from './describe-shape.ts';
 import { Draw } from './draw.ts';
+import { withLaterFeatures } from './later-features.ts';
 import type {
   BoltDescription,
   Pace,
@@ -59,13 +60,14 @@ export function describeWorkload(random: Random, limits: WorkloadLimits = {}): W
   };
   const isFaulty = full.hasUserFaults && draw.chance(25);
   const { spouts, bolts } = isFaulty ? withFaults(draw, paced) : paced;
+  const containers = draw.between(1, Math.min(full.containersMax, tasks));
   return {
     seed,
     name: `seed-${seed}`,
-    containers: draw.between(1, Math.min(full.containersMax, tasks)),
+    containers,
     config: shape.config,
     spouts,
-    bolts,
+    bolts: withLaterFeatures(draw, bolts),
   };
 }
 

@@ -53,6 +53,8 @@ export class Ledger {
   readonly lives: Life[] = [];
   /** Tuples that arrived with other content than they were sent with, in words. */
   readonly misreadings: string[] = [];
+  /** Calls of user code beside others that they had to wait for, in words. */
+  readonly overlaps: string[] = [];
   readonly #streams = new Map<string, number>();
   readonly #streamNames: string[] = [];
   readonly #emitLife = new NumberColumn();
@@ -111,6 +113,10 @@ export class Ledger {
 
   misread(what: string): void {
     this.misreadings.push(what);
+  }
+
+  overlap(what: string): void {
+    this.overlaps.push(what);
   }
 
   beginFinish(life: Life): void {

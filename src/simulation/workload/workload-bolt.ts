@@ -1,6 +1,7 @@
 import { BasicBolt } from '../../api/basic-bolt.ts';
 import { Bolt } from '../../api/bolt.ts';
 import type { AnyBolt } from '../../api/component-runtime.ts';
+import { isTick } from '../../api/tick.ts';
 import type { TopologyContext } from '../../api/topology-context.ts';
 import type { AnyTuple } from '../../api/tuple.ts';
 import { BoltWork } from './bolt-work.ts';
@@ -8,7 +9,7 @@ import { fieldsOf } from './stream-fields.ts';
 import type { BoltDescription } from './workload-description.ts';
 import type { WorkloadTaskOptions } from './workload-task.ts';
 
-type Surroundings = Omit<WorkloadTaskOptions, 'emit' | 'streams' | 'faults'>;
+type Surroundings = Omit<WorkloadTaskOptions, 'send' | 'streams' | 'faults'>;
 
 /** A bolt class of a workload. */
 export function boltClass(
@@ -28,7 +29,10 @@ function basicBoltClass(
     readonly #work = new BoltWork(description, {
       ...surroundings,
       ...description,
-      emit: (stream, values) => this.emit(stream, values),
+      send: ({ stream, values, task }) => {
+        if (task === undefined) this.emit(stream, values);
+        else this.emitDirect(task, stream, values);
+      },
     });
 
     override prepare(context: TopologyContext): void {
@@ -37,6 +41,10 @@ function basicBoltClass(
 
     execute(tuple: AnyTuple): void | Promise<void> {
       return this.#work.execute(tuple);
+    }
+
+    override tick(): void {
+      this.#work.tick();
     }
 
     override finish(): Promise<void> {
@@ -58,14 +66,22 @@ function plainBoltClass(
     readonly #work = new BoltWork(description, {
       ...surroundings,
       ...description,
-      emit: (stream, values, _tuple, parent) => this.emit(stream, values, parent),
+      send: ({ stream, values, parent, task }) => {
+        if (task === undefined) this.emit(stream, values, parent);
+        else this.emitDirect(task, stream, values, parent);
+      },
     });
 
     override prepare(context: TopologyContext): void {
       this.#work.task.open(context);
     }
 
+    /** Has no method `tick`: ticks come here. */
     execute(tuple: AnyTuple): void | Promise<void> {
+      if (isTick(tuple)) {
+        this.#work.tick();
+        return undefined;
+      }
       const working = this.#work.execute(tuple);
       if (working !== undefined) return working.then(() => this.ack(tuple));
       this.ack(tuple);

@@ -5,6 +5,7 @@
   D1. Components stand in an order in which each reads only earlier ones: there is no cycle.
   D2. Every bolt reads at least one stream, so it can be reached from a spout.
   D3. A bolt reads a stream at most once: which grouping a tuple came by is then never in doubt.
+  D4. A stream that is read by a direct grouping has no other reader.
 */
 
 export interface WorkloadDescription {
@@ -73,7 +74,11 @@ export interface SpoutDescription extends ComponentDescription {
 }
 
 export type GroupingDescription =
-  | { readonly kind: 'shuffle' | 'all' | 'global' }
+  | { readonly kind: 'shuffle' | 'all' | 'global' | 'none' | 'local-or-shuffle' }
+  /** The source chooses one task (task-choice.ts), and nobody else reads the stream (D4). */
+  | { readonly kind: 'direct' }
+  /** Code of the workload chooses so many tasks, or all where there are fewer (task-choice.ts). */
+  | { readonly kind: 'custom'; readonly copies: number }
   | { readonly kind: 'fields'; readonly fields: readonly KeyField[] };
 
 export interface InputDescription {
@@ -90,6 +95,13 @@ export type BoltStyle =
   /** A timer emits, nobody waits for it but `finish`. */
   | { readonly kind: 'detached'; readonly afterMs: number };
 
+/** How much of a bolt may be under way at once in each task. */
+export interface BoltConcurrency {
+  /** Promises of `execute` that may be pending. */
+  readonly count: number;
+  readonly order: 'key' | 'none';
+}
+
 export interface BoltDescription extends ComponentDescription {
   /** A BasicBolt loses the tuple that it throws at, a Bolt ends its instance. */
   readonly base: 'basic' | 'plain';
@@ -101,4 +113,8 @@ export interface BoltDescription extends ComponentDescription {
   readonly workMs: number;
   /** Tuples that `finish` emits to each of its streams. */
   readonly emitsInFinish: number;
+  /** One call after the other unless given; for bolts of the style `async`. */
+  readonly concurrency?: BoltConcurrency;
+  /** How often it gets a tick; never unless given. */
+  readonly tickMs?: number;
 }

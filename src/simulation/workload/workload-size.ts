@@ -1,5 +1,6 @@
 import type {
   BoltDescription,
+  GroupingDescription,
   InputDescription,
   SpoutDescription,
   WorkloadDescription,
@@ -29,6 +30,12 @@ export function sizeOf({
   return flow;
 }
 
+/** How many tasks of a bolt get each tuple. */
+function copiesOf(grouping: GroupingDescription, parallelism: number): number {
+  if (grouping.kind === 'custom') return Math.min(grouping.copies, parallelism);
+  return grouping.kind === 'all' ? parallelism : 1;
+}
+
 class Flow implements WorkloadSize {
   executions = 0;
   emits = 0;
@@ -55,7 +62,7 @@ class Flow implements WorkloadSize {
   #read({ component, stream, grouping }: InputDescription, parallelism: number): number {
     const source = this.#streams.get(`${component} ${stream}`);
     if (source === undefined) return 0;
-    const copies = source.tuples * (grouping.kind === 'all' ? parallelism : 1);
+    const copies = source.tuples * copiesOf(grouping, parallelism);
     this.payloadBytes += copies * source.bytes;
     return copies;
   }

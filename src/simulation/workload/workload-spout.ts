@@ -8,7 +8,7 @@ import type { WorkloadTaskOptions } from './workload-task.ts';
 /** A spout class of a workload. */
 export function spoutClass(
   description: SpoutDescription,
-  surroundings: Omit<WorkloadTaskOptions, 'emit' | 'streams' | 'faults'>,
+  surroundings: Omit<WorkloadTaskOptions, 'send' | 'streams' | 'faults'>,
 ): new () => Spout {
   const { withMessageIds } = description;
 
@@ -16,8 +16,11 @@ export function spoutClass(
     readonly #work = new SpoutWork(description, {
       ...surroundings,
       ...description,
-      emit: (stream, values, tuple) =>
-        this.emit(stream, values, withMessageIds ? tuple : undefined),
+      send: ({ stream, values, tuple, task }) => {
+        const messageId = withMessageIds ? tuple : undefined;
+        if (task === undefined) this.emit(stream, values, messageId);
+        else this.emitDirect(task, stream, values, messageId);
+      },
     });
 
     override open(context: TopologyContext): void {

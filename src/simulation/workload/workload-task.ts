@@ -2,8 +2,10 @@ import type { TopologyContext } from '../../api/topology-context.ts';
 import type { AnyTuple } from '../../api/tuple.ts';
 import type { Timer } from '../../base/clock.ts';
 import { assertDefined } from '../../base/assert.ts';
+import type { TaskId } from '../../base/ids.ts';
 import { isKey, keyValue } from './keys.ts';
 import type { Ledger, Life } from './ledger.ts';
+import { chosenTasks } from './task-choice.ts';
 import type { TaskThreads } from './task-threads.ts';
 import type { StreamDescription, UserFault } from './workload-description.ts';
 
@@ -18,13 +20,21 @@ export interface WorkloadTaskOptions extends WorkloadSurroundings {
   readonly streams: readonly StreamDescription[];
   readonly allStreams: ReadonlyMap<string, StreamDescription>;
   readonly faults: readonly UserFault[];
-  /** Sends a tuple; a bolt that anchors by hand gets the tuple that it descends from. */
-  readonly emit: (
-    stream: string,
-    values: readonly unknown[],
-    tuple: number,
-    parent: AnyTuple | undefined,
-  ) => void;
+  /** By `component stream`: the bolt that reads it by direct grouping. */
+  readonly directReaders: ReadonlyMap<string, string>;
+  readonly send: (sent: SentTuple) => void;
+}
+
+/** A tuple that goes out. */
+export interface SentTuple {
+  readonly stream: string;
+  readonly values: readonly unknown[];
+  /** Its number. */
+  readonly tuple: number;
+  /** The tuple that it descends from, for a bolt that anchors by hand. */
+  readonly parent: AnyTuple | undefined;
+  /** Where it goes, if its stream is read by direct grouping. */
+  readonly task: TaskId | undefined;
 }
 
 /** The fault that a workload asks for: not one of the engine. */
@@ -84,7 +94,7 @@ export class WorkloadTask {
 
   /** One tuple to one of the streams; its keys follow from how many went before it. */
   emit(stream: StreamDescription, parent?: AnyTuple): void {
-    const { ledger, emit } = this.#options;
+    const { ledger, send } = this.#options;
     const turn = ledger.count(`to ${stream.name}`, this.life.task);
     const first = spread(turn, stream.keys);
     const second = spread(turn + this.life.task * 7, stream.keys);
@@ -93,7 +103,7 @@ export class WorkloadTask {
     if (payload.length > 0) payload[payload.length - 1] = tuple & 0xff;
     const values = [tuple, keyValue(first, turn), keyValue(second, turn), payload];
     try {
-      emit(stream.name, values, tuple, parent);
+      send({ stream: stream.name, values, tuple, parent, task: this.#directTask(stream, tuple) });
     } catch (error) {
       ledger.refuse(tuple);
       throw error;
@@ -150,6 +160,12 @@ export class WorkloadTask {
 
   end(): void {
     this.ledger.end(this.life);
+  }
+
+  #directTask({ name }: StreamDescription, tuple: number): TaskId | undefined {
+    const bolt = this.#options.directReaders.get(`${this.context.componentName} ${name}`);
+    if (bolt === undefined) return undefined;
+    return chosenTasks(tuple, this.context.componentTasks(bolt))[0];
   }
 
   #failOnce(kind: UserFault['kind']): void {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GroupingChecker } from '../../../../src/simulation/checkers/grouping-checker.ts';
-import { aFinishedRun } from './finished-run.ts';
+import { Places } from '../../../../src/simulation/checkers/places.ts';
+import { chosenTasks } from '../../../../src/simulation/workload/task-choice.ts';
+import { aFinishedRun, packingOf } from './finished-run.ts';
 import { HandWritten } from './hand-written.ts';
 
 function problemsOf({ workload }: HandWritten): readonly string[] {
@@ -59,4 +61,33 @@ test('a tuple that nobody emitted is named, and one whose emit was refused', () 
     'tuple 17 was executed and never emitted',
     'tuple 0 was executed and never emitted',
   ]);
+});
+
+test('where the workload chooses tasks, these get the tuple and no others', () => {
+  for (const grouping of [{ kind: 'direct' }, { kind: 'custom', copies: 1 }] as const) {
+    const run = new HandWritten(grouping);
+    const tuple = run.emit();
+    const [chosen] = chosenTasks(tuple, run.sinks);
+    const other = run.sinks.find((task) => task !== chosen);
+    run.execute(tuple, chosen ?? assert.fail());
+    assert.deepEqual(problemsOf(run), []);
+    run.execute(tuple, other ?? assert.fail());
+    assert.match(
+      problemsOf(run)[0] ?? '',
+      new RegExp(`task ${other} against its ${grouping.kind}`),
+    );
+  }
+});
+
+test('a local or shuffle grouping stays in the container of the source where it can', () => {
+  const run = new HandWritten({ kind: 'local-or-shuffle' });
+  const places = new Places(packingOf(run.workload));
+  const { container } = places.of(run.source);
+  const local = run.sinks.filter((task) => places.of(task).container === container);
+  const distant = run.sinks.filter((task) => !local.includes(task));
+  assert.equal(local.length, 1);
+  run.execute(run.emit(), local[0] ?? assert.fail());
+  assert.deepEqual(problemsOf(run), []);
+  run.execute(run.emit(), distant[0] ?? assert.fail());
+  assert.match(problemsOf(run)[0] ?? '', /against its local-or-shuffle/);
 });

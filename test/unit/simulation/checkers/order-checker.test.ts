@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OrderChecker } from '../../../../src/simulation/checkers/order-checker.ts';
 import { aFinishedRun, ANY_FAULT } from './finished-run.ts';
+import { aBoltPlan, aWorkloadPlan } from '../workload/small-workloads.ts';
 import { HandWritten } from './hand-written.ts';
 
 function problemsOf({ workload }: HandWritten): readonly string[] {
@@ -40,4 +41,21 @@ test('a repeated tuple is left to another checker', () => {
   run.execute(tuple, run.sink);
   run.execute(tuple, run.sink);
   assert.deepEqual(problemsOf(run), []);
+});
+
+test('a bolt with several calls under way keeps the order of each key, where it keeps any', () => {
+  for (const [order, grouping, problems] of [
+    ['key', { kind: 'fields', fields: ['first'] }, 1],
+    ['none', { kind: 'fields', fields: ['first'] }, 0],
+    ['key', { kind: 'shuffle' }, 0],
+  ] as const) {
+    const bolts = [aBoltPlan({ concurrency: { count: 3, order } }, grouping)];
+    const run = new HandWritten(grouping, aWorkloadPlan({ bolts }));
+    const [early, other, late] = [run.emit(1), run.emit(2), run.emit(1)];
+    run.execute(late, run.sink);
+    run.execute(other, run.sink);
+    assert.deepEqual(problemsOf(run), []);
+    run.execute(early, run.sink);
+    assert.equal(problemsOf(run).length, problems);
+  }
 });

@@ -55,8 +55,12 @@ test('among the seeds there is everything that a workload can have', () => {
   assert.deepEqual(sorted(bolts.map(({ base }) => base)), ['basic', 'plain']);
   assert.deepEqual(sorted(inputs.map(({ grouping }) => grouping.kind)), [
     'all',
+    'custom',
+    'direct',
     'fields',
     'global',
+    'local-or-shuffle',
+    'none',
     'shuffle',
   ]);
   assert.deepEqual(sorted(faults.map(({ kind }) => kind)), [
@@ -68,6 +72,10 @@ test('among the seeds there is everything that a workload can have', () => {
   assert.deepEqual(sorted(PLANS.map(({ containers }) => String(containers))), ['1', '2', '3', '4']);
   const counts = PLANS.map((plan) => plan.spouts.length + plan.bolts.length);
   assert.deepEqual([Math.min(...counts), Math.max(...counts)], [2, 12]);
+  const orders = bolts.flatMap(({ concurrency }) => concurrency?.order ?? []);
+  assert.deepEqual(sorted(orders), ['key', 'none']);
+  assert.ok(bolts.some(({ tickMs }) => tickMs !== undefined));
+  assert.ok(inputs.some(({ grouping }) => grouping.kind === 'custom' && grouping.copies > 1));
   assert.ok(bolts.some((bolt) => bolt.emitsInFinish > 0));
   assert.ok(bolts.some((bolt) => bolt.inputs.length > 2));
   assert.ok(bolts.some((bolt) => bolt.workMs > 0));
@@ -81,5 +89,18 @@ test('without user faults nobody throws or hangs', () => {
   for (const seed of SEEDS) {
     const plan = describeWorkload(createSeededRandom(seed), { hasUserFaults: false });
     assert.ok([...plan.spouts, ...plan.bolts].every(({ faults }) => faults.length === 0));
+  }
+});
+
+test('a stream that is read by direct grouping has one reader (D4)', () => {
+  for (const { bolts } of PLANS) {
+    const inputs = bolts.flatMap((bolt) => bolt.inputs);
+    for (const { component, stream, grouping } of inputs) {
+      if (grouping.kind !== 'direct') continue;
+      const readers = inputs.filter(
+        (other) => other.component === component && other.stream === stream,
+      );
+      assert.equal(readers.length, 1);
+    }
   }
 });

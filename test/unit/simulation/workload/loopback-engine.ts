@@ -2,14 +2,19 @@ import { attach, type AnyComponent, isSpout } from '../../../../src/api/componen
 import { TopologyContext } from '../../../../src/api/topology-context.ts';
 import { Tuple, TupleOrigin } from '../../../../src/api/tuple.ts';
 import { assertDefined } from '../../../../src/base/assert.ts';
-import { componentName, streamName, type TaskId, topologyId } from '../../../../src/base/ids.ts';
+import {
+  componentName,
+  streamName,
+  type TaskId,
+  taskId,
+  topologyId,
+} from '../../../../src/base/ids.ts';
 import { silentLogger } from '../../../../src/base/logger.ts';
 import type { PackingPlan } from '../../../../src/model/packing-plan.ts';
 import { PlanIndex } from '../../../../src/model/plan-index.ts';
 import {
-  allowedTasks,
-  copiesFor,
   ExpectedRouting,
+  isForEach,
   keyOf,
   type Reader,
 } from '../../../../src/simulation/checkers/expected-routing.ts';
@@ -109,7 +114,7 @@ export class LoopbackEngine {
       component,
       {
         emit: (stream, values) => this.#route(loop, stream, values),
-        emitDirect() {},
+        emitDirect: (task, stream, values) => this.#route(loop, stream, values, taskId(task)),
         ack() {},
         fail() {},
         reportError() {},
@@ -159,23 +164,24 @@ export class LoopbackEngine {
     return phase === 'running' && upstream.every((source) => source.phase === 'ended');
   }
 
-  #route(source: LoopTask, streamIndex: number, values: readonly unknown[]): void {
+  #route(source: LoopTask, streamIndex: number, values: readonly unknown[], direct?: TaskId): void {
     const { topology } = this.#workload.topology;
     const component = topology.components.find(({ name }) => name === source.name);
     const stream = assertDefined(component?.outputs[streamIndex], 'it is declared');
     const origin = new TupleOrigin(componentName(source.name), stream.stream, stream.fields);
     const number = Number(values[0]);
     for (const reader of this.#routing.readersOf(source.name, streamName(stream.stream))) {
-      for (const task of this.#distort(number, this.#choose(reader, number), reader)) {
+      const tasks = direct === undefined ? this.#choose(reader, number) : [direct];
+      for (const task of this.#distort(number, tasks, reader)) {
         this.#tasks.get(task)?.inbox.push(new Tuple(origin, source.task, values));
       }
     }
   }
 
   #choose(reader: Reader, number: number): readonly TaskId[] {
-    const tasks = allowedTasks(reader);
-    if (copiesFor(reader) > 1) return tasks;
     const tuple = assertDefined(knownTuple(this.#workload.ledger, number), 'it is in the ledger');
+    const tasks = this.#routing.allowedTasks(reader, tuple);
+    if (isForEach(reader)) return tasks;
     const at = keyOf(reader, tuple, tuple) === undefined ? this.#nextTurn(tuple, reader) : 0;
     const { grouping } = reader;
     const fields = grouping.kind === 'fields' ? grouping.fields : [];

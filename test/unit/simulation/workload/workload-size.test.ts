@@ -25,6 +25,15 @@ test('tuples are counted along the graph, with copies, fan-out and finish', () =
   assert.equal(payloadBytes, 15 * executions);
 });
 
+test('a custom grouping gives as many copies as it says, where there are so many tasks', () => {
+  const executionsOf = (parallelism: number): number =>
+    sizeOf({
+      spouts: [aSpoutPlan({ tuples: 4 })],
+      bolts: [aBoltPlan({ parallelism }, { kind: 'custom', copies: 2 })],
+    }).executions;
+  assert.deepEqual([1, 2, 3].map(executionsOf), [4, 8, 8]);
+});
+
 test('a spout fills its streams in turn, from the second one on', () => {
   const streams = ['a', 'b', 'c'].map((name) => ({ name, payloadBytes: [0], keys: 1 }));
   const reading = (stream: string) =>
