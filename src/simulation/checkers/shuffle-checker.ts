@@ -17,9 +17,9 @@ interface Shares {
 const SHUFFLES: ReadonlySet<string> = new Set(['shuffle', 'none', 'local-or-shuffle']);
 
 /**
- * A shuffle gives every task its turn, a local one every task of the container: of what one stream manager sends, no task of a reader gets
- * more than one tuple more than another. Holds where nothing began anew, so it is checked in runs
- * without faults, commands and ends of processes only.
+ * A shuffle gives every task its turn, a local one every task of the container: of what one stream
+ * manager sends, none of them gets more than one tuple more than another. Holds where nothing began
+ * anew, so it is checked in runs without faults, commands and ends of processes only.
  */
 export class ShuffleChecker implements Checker {
   readonly name = 'shuffles are even';

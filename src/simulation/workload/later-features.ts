@@ -1,3 +1,4 @@
+import { unreachable } from '../../base/assert.ts';
 import type { Draw } from './draw.ts';
 import type {
   BoltDescription,
@@ -55,8 +56,14 @@ function otherGrouping(
       const copies = draw.between(1, reader.parallelism);
       return draw.oneOf<GroupingDescription>([grouping, { kind: 'custom', copies }]);
     }
-    default:
+    case 'fields':
+    case 'none':
+    case 'local-or-shuffle':
+    case 'direct':
+    case 'custom':
       return grouping;
+    default:
+      return unreachable(grouping);
   }
 }
 

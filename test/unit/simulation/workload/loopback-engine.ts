@@ -114,7 +114,7 @@ export class LoopbackEngine {
       component,
       {
         emit: (stream, values) => this.#route(loop, stream, values),
-        emitDirect: (task, stream, values) => this.#route(loop, stream, values, taskId(task)),
+        emitDirect: (to, stream, values) => this.#route(loop, stream, values, taskId(to)),
         ack() {},
         fail() {},
         reportError() {},
