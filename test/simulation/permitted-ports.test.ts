@@ -14,8 +14,15 @@ import ts from 'typescript';
 const ROOT = join(import.meta.dirname, '..', '..');
 const OWN_FOLDERS = ['simulation', 'testing'];
 
-/** Classes that users extend: the simulator's workloads and the test kit's stand-ins are users. */
-const USER_CODE = ['BasicBolt', 'Bolt', 'ComponentFactory', 'DefineTopology', 'Spout'];
+/** What users write: the simulator's workloads and the test kit's stand-ins are users. */
+const USER_CODE = [
+  'BasicBolt',
+  'Bolt',
+  'ComponentFactory',
+  'CustomGrouping',
+  'DefineTopology',
+  'Spout',
+];
 
 /** What the engine's objects are constructed with, and what they tell the one who did it. */
 const OPTIONS_AND_EVENTS = [
