@@ -34,3 +34,13 @@ test('memory is bounded by lines and by their length', () => {
     [2_000],
   );
 });
+
+test('frames of machine code do not push out what was said before them', () => {
+  const frames = Array.from(
+    { length: 30 },
+    (_, index) => `${index + 1}: 0x75968e node::OOM [node]`,
+  );
+  const lines = ['FATAL ERROR: heap out of memory', '----- Native stack trace -----', ...frames];
+  assert.deepEqual(tailOf([`${lines.join('\n')}\n`]), lines.slice(0, 2));
+  assert.deepEqual(tailOf([`1: 0xyes\n`]), ['1: 0xyes']);
+});
