@@ -9,9 +9,7 @@ import { type Place, placeText } from './place.ts';
 import { placeOf, readTopologyRecord, type TopologyRecord } from './topology-record.ts';
 import { unconfirmedSubmit } from './unconfirmed-submit.ts';
 import { watchUntil } from './watch-until.ts';
-
-/** A completed topology is being taken down by its scheduler, which has this long in all. */
-const TAKE_DOWN_LIMIT_MS = 60_000;
+import { TAKE_DOWN_LIMIT_MS } from './take-down-limit.ts';
 
 export interface NameClaim {
   readonly name: TopologyName;

@@ -15,15 +15,13 @@ import { whileGuarded } from './guard-scheduler.ts';
 import { type Place, placeText } from './place.ts';
 import type { LaunchedTopology } from './submission.ts';
 import { readCompletion } from './topology-watch.ts';
+import { TAKE_DOWN_LIMIT_MS } from './take-down-limit.ts';
 
 /*
   The client's part of a drain (model/drain-request.ts): ask for it, then wait for the topology's
   end. The rest is done by the topology's own processes, whether this command lives or not; as long
   as it does, it looks after their scheduler.
 */
-
-/** After its deadline or its completion: for ending every process and removing every file. */
-const TAKE_DOWN_LIMIT_MS = 60_000;
 
 /** Asks for the drain, once: of two deadlines the earlier holds. */
 export async function requestDrain(

@@ -15,9 +15,8 @@ import { parseTopologyName } from '../topology-record.ts';
 import { readCompletion } from '../topology-watch.ts';
 import { watchUntil } from '../watch-until.ts';
 import type { SubmitArguments } from './submit.ts';
+import { TAKE_DOWN_LIMIT_MS } from '../take-down-limit.ts';
 
-/** The scheduler ends every process and removes every node and file of a completed topology. */
-const TAKE_DOWN_LIMIT_MS = 60_000;
 const MS_PER_SECOND = 1000;
 
 /** Starts a topology, stays until it ends, and leaves nothing behind. */
