@@ -20,6 +20,7 @@ export {
   type Reducer,
 } from '../metrics/reduced-metric.ts';
 export type { MetricReport, UserMetric } from '../metrics/user-metric.ts';
+export type { FailError, FailKind, FailReason } from '../model/fail-reason.ts';
 export type { Grouping, InputStream, OutputStream } from '../model/logical-topology.ts';
 export type { SettingKey, Settings, SettingValue } from '../model/settings.ts';
 export { BasicBolt } from './basic-bolt.ts';

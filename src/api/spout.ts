@@ -1,5 +1,6 @@
 import { DEFAULT_STREAM } from '../base/ids.ts';
 import { Component, declareComponent, EMITTER, type OUTPUTS } from './component.ts';
+import type { FailReason } from '../model/fail-reason.ts';
 import type {
   DefaultValuesOf,
   NoStreams,
@@ -66,7 +67,7 @@ export abstract class Spout<Outputs extends StreamDeclarations = NoStreams> exte
   ack(_messageId: unknown): void | Promise<void> {}
 
   /** The tuple that was emitted with this message id has not been processed, for this reason. */
-  fail(_messageId: unknown, _reason: unknown): void | Promise<void> {}
+  fail(_messageId: unknown, _reason: FailReason): void | Promise<void> {}
 
   /**
    * Sends a tuple to the default stream, as `{ sentence }` or, in the declared order, `[sentence]`.

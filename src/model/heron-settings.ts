@@ -53,7 +53,6 @@ const HERON_SETTINGS: Readonly<Record<string, HeronSetting>> = {
   'topology.container.max.cpu.hint': moved("'topology.container.cpu'"),
   'topology.container.max.disk.hint': moved("'topology.container.disk'"),
   'topology.container.max.ram.hint': moved("'topology.container.ram'"),
-  'topology.droptuples.upon.backpressure': missing('dropping tuples under back pressure', 'false'),
   'topology.environment': missing('environment variables of instances'),
   'topology.fall.back.on.java.serialization': JVM,
   'topology.kryo.*': JVM,

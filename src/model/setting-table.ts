@@ -106,10 +106,45 @@ export const SETTINGS = {
     'With acks, the tuple trees that a spout task may have under way.',
   ),
   'topology.reliability.mode': setting(
-    oneOf('ATMOST_ONCE'),
+    oneOf('ATMOST_ONCE', 'ATLEAST_ONCE'),
     'ATMOST_ONCE',
     undefined,
     'What is promised for each tuple.',
+  ),
+  'topology.retry.limit': setting(
+    wholeNumber({ min: 0, max: 1_000_000 }),
+    5,
+    'count',
+    'How often a replayable spout emits a failed tuple again before it is a dead letter.',
+  ),
+  'topology.retry.backoff.ms': milliseconds(
+    100,
+    'Pause before the first retry of a failed tuple; each further one is twice as long.',
+  ),
+  'topology.retry.backoff.max.ms': milliseconds(10_000, 'Longest pause before a retry.'),
+  'topology.dead.letters': setting(
+    oneOf('file', 'none'),
+    'file',
+    undefined,
+    'Where a tuple goes whose retries are used up; with none it is only counted and logged.',
+  ),
+  'topology.dead.letters.file.bytes': setting(
+    wholeNumber({ min: 64 * KIB, max: GIB }),
+    64 * MIB,
+    'bytes',
+    'Size of the dead letters that a task keeps; the oldest make room.',
+  ),
+  'topology.backpressure.scope': setting(
+    oneOf('upstream', 'all'),
+    'upstream',
+    undefined,
+    'Which spouts stop when a component is behind: those whose tuples reach it, or all.',
+  ),
+  'topology.droptuples.upon.backpressure': setting(
+    boolean,
+    false,
+    undefined,
+    'Drops tuples for a component that is behind, and fails them, instead of stopping spouts.',
   ),
   'topology.tick.tuple.freq.ms': optional(
     wholeNumber({ min: 1, max: LONGEST_TIMER_MS }),
@@ -223,6 +258,22 @@ export const SETTINGS = {
   'heron.instance.credit.bytes': buffer(
     MIB,
     'What an instance may have sent to its stream manager before that has passed it on.',
+  ),
+  'heron.streammgr.backpressure.high.bytes': buffer(
+    512 * KIB,
+    'Bytes that wait for one task when back pressure begins.',
+  ),
+  'heron.streammgr.backpressure.low.bytes': buffer(
+    128 * KIB,
+    'Bytes that wait for one task when back pressure ends.',
+  ),
+  'heron.streammgr.backpressure.age.ms': milliseconds(
+    5000,
+    'Age of the oldest tuples that a task has not taken when back pressure begins.',
+  ),
+  'heron.streammgr.backpressure.lease.ms': milliseconds(
+    3000,
+    'How long back pressure holds unless the stream manager that began it renews it.',
   ),
   'heron.instance.reconnect.streammgr.interval.ms': milliseconds(
     200,

@@ -33,6 +33,8 @@ const ORDERED = [
     'heron.tmanager.stmgr.state.timeout.ms',
     false,
   ],
+  ['heron.streammgr.backpressure.low.bytes', 'heron.streammgr.backpressure.high.bytes', false],
+  ['topology.retry.backoff.ms', 'topology.retry.backoff.max.ms', true],
 ] as const;
 
 export const SETTING_KEYS: readonly SettingKey[] = Object.keys(SETTINGS) as SettingKey[];

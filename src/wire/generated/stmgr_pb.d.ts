@@ -237,6 +237,25 @@ export declare type StartBackPressureMessage = Message<"heron.proto.stmgr.StartB
    * @generated from field: required string message_id = 4;
    */
   messageId: string;
+
+  /**
+   * The slow component and its task; without them all spouts are meant.
+   *
+   * @generated from field: optional string component = 1000;
+   */
+  component: string;
+
+  /**
+   * @generated from field: optional int32 task_id = 1001;
+   */
+  taskId: number;
+
+  /**
+   * It holds for so long unless it is said again; absent: until stop or disconnect.
+   *
+   * @generated from field: optional int64 lease_ms = 1002;
+   */
+  leaseMs: bigint;
 };
 
 /**
@@ -270,6 +289,18 @@ export declare type StopBackPressureMessage = Message<"heron.proto.stmgr.StopBac
    * @generated from field: required string message_id = 4;
    */
   messageId: string;
+
+  /**
+   * The slow component and its task; without them all spouts are meant.
+   *
+   * @generated from field: optional string component = 1000;
+   */
+  component: string;
+
+  /**
+   * @generated from field: optional int32 task_id = 1001;
+   */
+  taskId: number;
 };
 
 /**
@@ -316,6 +347,13 @@ export declare type TupleStreamMessage = Message<"heron.proto.stmgr.TupleStreamM
    * @generated from field: optional int64 granted_bytes = 1000;
    */
   grantedBytes: bigint;
+
+  /**
+   * Of the granted bytes, the last ones: they were lost with the instance of task_id.
+   *
+   * @generated from field: optional int64 lost_bytes = 1001;
+   */
+  lostBytes: bigint;
 };
 
 /**

@@ -2,7 +2,7 @@
 // @generated from file tuple.proto (package heron.proto.system, syntax proto2)
 /* eslint-disable */
 
-import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { StreamId } from "./topology_pb.js";
 
@@ -49,6 +49,13 @@ export declare type AckTuple = Message<"heron.proto.system.AckTuple"> & {
    * @generated from field: required sfixed64 ackedtuple = 2;
    */
   ackedtuple: bigint;
+
+  /**
+   * Of a fail only: why.
+   *
+   * @generated from field: optional heron.proto.system.FailDetail detail = 1000;
+   */
+  detail?: FailDetail | undefined;
 };
 
 /**
@@ -56,6 +63,78 @@ export declare type AckTuple = Message<"heron.proto.system.AckTuple"> & {
  * Use `create(AckTupleSchema)` to create a new message.
  */
 export declare const AckTupleSchema: GenMessage<AckTuple>;
+
+/**
+ * @generated from message heron.proto.system.FailDetail
+ */
+export declare type FailDetail = Message<"heron.proto.system.FailDetail"> & {
+  /**
+   * @generated from field: required heron.proto.system.FailKind kind = 1;
+   */
+  kind: FailKind;
+
+  /**
+   * Where it failed, or what was lost; absent where nobody can say.
+   *
+   * @generated from field: optional string component = 2;
+   */
+  component: string;
+
+  /**
+   * @generated from field: optional int32 task_id = 3;
+   */
+  taskId: number;
+
+  /**
+   * What was thrown or given as the reason.
+   *
+   * @generated from field: optional string message = 4;
+   */
+  message: string;
+
+  /**
+   * @generated from field: optional string stack = 5;
+   */
+  stack: string;
+};
+
+/**
+ * Describes the message heron.proto.system.FailDetail.
+ * Use `create(FailDetailSchema)` to create a new message.
+ */
+export declare const FailDetailSchema: GenMessage<FailDetail>;
+
+/**
+ * Stream manager → spout instance of ours: hold, or go on.
+ *
+ * @generated from message heron.proto.system.BackPressure
+ */
+export declare type BackPressure = Message<"heron.proto.system.BackPressure"> & {
+  /**
+   * @generated from field: required bool is_held = 1;
+   */
+  isHeld: boolean;
+
+  /**
+   * The slow component, while held; absent where nobody can say.
+   *
+   * @generated from field: optional string component = 2;
+   */
+  component: string;
+
+  /**
+   * The stream manager that asked for it.
+   *
+   * @generated from field: optional string stmgr = 3;
+   */
+  stmgr: string;
+};
+
+/**
+ * Describes the message heron.proto.system.BackPressure.
+ * Use `create(BackPressureSchema)` to create a new message.
+ */
+export declare const BackPressureSchema: GenMessage<BackPressure>;
 
 /**
  * @generated from message heron.proto.system.HeronDataTuple
@@ -184,6 +263,11 @@ export declare type HeronTupleSet = Message<"heron.proto.system.HeronTupleSet"> 
    * @generated from field: optional int64 granted_bytes = 1002;
    */
   grantedBytes: bigint;
+
+  /**
+   * @generated from field: optional heron.proto.system.BackPressure back_pressure = 1003;
+   */
+  backPressure?: BackPressure | undefined;
 };
 
 /**
@@ -250,6 +334,11 @@ export declare type HeronTupleSet2 = Message<"heron.proto.system.HeronTupleSet2"
    * @generated from field: optional int64 granted_bytes = 1002;
    */
   grantedBytes: bigint;
+
+  /**
+   * @generated from field: optional heron.proto.system.BackPressure back_pressure = 1003;
+   */
+  backPressure?: BackPressure | undefined;
 };
 
 /**
@@ -257,4 +346,44 @@ export declare type HeronTupleSet2 = Message<"heron.proto.system.HeronTupleSet2"
  * Use `create(HeronTupleSet2Schema)` to create a new message.
  */
 export declare const HeronTupleSet2Schema: GenMessage<HeronTupleSet2>;
+
+/**
+ * @generated from enum heron.proto.system.FailKind
+ */
+export enum FailKind {
+  /**
+   * @generated from enum value: FAIL_TIME_OUT = 1;
+   */
+  FAIL_TIME_OUT = 1,
+
+  /**
+   * @generated from enum value: FAIL_EXPLICIT = 2;
+   */
+  FAIL_EXPLICIT = 2,
+
+  /**
+   * @generated from enum value: FAIL_THROWN = 3;
+   */
+  FAIL_THROWN = 3,
+
+  /**
+   * @generated from enum value: FAIL_LOST_INSTANCE = 4;
+   */
+  FAIL_LOST_INSTANCE = 4,
+
+  /**
+   * @generated from enum value: FAIL_LOST_STREAM_MANAGER = 5;
+   */
+  FAIL_LOST_STREAM_MANAGER = 5,
+
+  /**
+   * @generated from enum value: FAIL_DROPPED = 6;
+   */
+  FAIL_DROPPED = 6,
+}
+
+/**
+ * Describes the enum heron.proto.system.FailKind.
+ */
+export declare const FailKindSchema: GenEnum<FailKind>;
 

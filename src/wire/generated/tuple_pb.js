@@ -2,14 +2,14 @@
 // @generated from file tuple.proto (package heron.proto.system, syntax proto2)
 /* eslint-disable */
 
-import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, tsEnum } from "@bufbuild/protobuf/codegenv2";
 import { file_topology } from "./topology_pb.js";
 
 /**
  * Describes the file tuple.proto.
  */
 export const file_tuple = /*@__PURE__*/
-  fileDesc("Cgt0dXBsZS5wcm90bxISaGVyb24ucHJvdG8uc3lzdGVtIiUKBlJvb3RJZBIOCgZ0YXNraWQYASACKAUSCwoDa2V5GAIgAigQIkkKCEFja1R1cGxlEikKBXJvb3RzGAEgAygLMhouaGVyb24ucHJvdG8uc3lzdGVtLlJvb3RJZBISCgphY2tlZHR1cGxlGAIgAigQIm8KDkhlcm9uRGF0YVR1cGxlEgsKA2tleRgBIAIoEBIpCgVyb290cxgCIAMoCzIaLmhlcm9uLnByb3RvLnN5c3RlbS5Sb290SWQSDgoGdmFsdWVzGAMgAygMEhUKDWRlc3RfdGFza19pZHMYBCADKAUicgoRSGVyb25EYXRhVHVwbGVTZXQSKQoGc3RyZWFtGAEgAigLMhkuaGVyb24ucHJvdG8uYXBpLlN0cmVhbUlkEjIKBnR1cGxlcxgCIAMoCzIiLmhlcm9uLnByb3RvLnN5c3RlbS5IZXJvbkRhdGFUdXBsZSKcAQoUSGVyb25Db250cm9sVHVwbGVTZXQSKgoEYWNrcxgBIAMoCzIcLmhlcm9uLnByb3RvLnN5c3RlbS5BY2tUdXBsZRIrCgVmYWlscxgCIAMoCzIcLmhlcm9uLnByb3RvLnN5c3RlbS5BY2tUdXBsZRIrCgVlbWl0cxgDIAMoCzIcLmhlcm9uLnByb3RvLnN5c3RlbS5BY2tUdXBsZSLcAQoNSGVyb25UdXBsZVNldBIzCgRkYXRhGAEgASgLMiUuaGVyb24ucHJvdG8uc3lzdGVtLkhlcm9uRGF0YVR1cGxlU2V0EjkKB2NvbnRyb2wYAiABKAsyKC5oZXJvbi5wcm90by5zeXN0ZW0uSGVyb25Db250cm9sVHVwbGVTZXQSEwoLc3JjX3Rhc2tfaWQYAyACKAUSFQoMZW5kX29mX2lucHV0GOgHIAEoCBIXCg5jb25zdW1lZF9ieXRlcxjpByABKAMSFgoNZ3JhbnRlZF9ieXRlcxjqByABKAMiTwoSSGVyb25EYXRhVHVwbGVTZXQyEikKBnN0cmVhbRgBIAIoCzIZLmhlcm9uLnByb3RvLmFwaS5TdHJlYW1JZBIOCgZ0dXBsZXMYAiADKAwi3gEKDkhlcm9uVHVwbGVTZXQyEjQKBGRhdGEYASABKAsyJi5oZXJvbi5wcm90by5zeXN0ZW0uSGVyb25EYXRhVHVwbGVTZXQyEjkKB2NvbnRyb2wYAiABKAsyKC5oZXJvbi5wcm90by5zeXN0ZW0uSGVyb25Db250cm9sVHVwbGVTZXQSEwoLc3JjX3Rhc2tfaWQYAyACKAUSFQoMZW5kX29mX2lucHV0GOgHIAEoCBIXCg5jb25zdW1lZF9ieXRlcxjpByABKAMSFgoNZ3JhbnRlZF9ieXRlcxjqByABKAM", [file_topology]);
+  fileDesc("Cgt0dXBsZS5wcm90bxISaGVyb24ucHJvdG8uc3lzdGVtIiUKBlJvb3RJZBIOCgZ0YXNraWQYASACKAUSCwoDa2V5GAIgAigQInoKCEFja1R1cGxlEikKBXJvb3RzGAEgAygLMhouaGVyb24ucHJvdG8uc3lzdGVtLlJvb3RJZBISCgphY2tlZHR1cGxlGAIgAigQEi8KBmRldGFpbBjoByABKAsyHi5oZXJvbi5wcm90by5zeXN0ZW0uRmFpbERldGFpbCJ8CgpGYWlsRGV0YWlsEioKBGtpbmQYASACKA4yHC5oZXJvbi5wcm90by5zeXN0ZW0uRmFpbEtpbmQSEQoJY29tcG9uZW50GAIgASgJEg8KB3Rhc2tfaWQYAyABKAUSDwoHbWVzc2FnZRgEIAEoCRINCgVzdGFjaxgFIAEoCSJBCgxCYWNrUHJlc3N1cmUSDwoHaXNfaGVsZBgBIAIoCBIRCgljb21wb25lbnQYAiABKAkSDQoFc3RtZ3IYAyABKAkibwoOSGVyb25EYXRhVHVwbGUSCwoDa2V5GAEgAigQEikKBXJvb3RzGAIgAygLMhouaGVyb24ucHJvdG8uc3lzdGVtLlJvb3RJZBIOCgZ2YWx1ZXMYAyADKAwSFQoNZGVzdF90YXNrX2lkcxgEIAMoBSJyChFIZXJvbkRhdGFUdXBsZVNldBIpCgZzdHJlYW0YASACKAsyGS5oZXJvbi5wcm90by5hcGkuU3RyZWFtSWQSMgoGdHVwbGVzGAIgAygLMiIuaGVyb24ucHJvdG8uc3lzdGVtLkhlcm9uRGF0YVR1cGxlIpwBChRIZXJvbkNvbnRyb2xUdXBsZVNldBIqCgRhY2tzGAEgAygLMhwuaGVyb24ucHJvdG8uc3lzdGVtLkFja1R1cGxlEisKBWZhaWxzGAIgAygLMhwuaGVyb24ucHJvdG8uc3lzdGVtLkFja1R1cGxlEisKBWVtaXRzGAMgAygLMhwuaGVyb24ucHJvdG8uc3lzdGVtLkFja1R1cGxlIpYCCg1IZXJvblR1cGxlU2V0EjMKBGRhdGEYASABKAsyJS5oZXJvbi5wcm90by5zeXN0ZW0uSGVyb25EYXRhVHVwbGVTZXQSOQoHY29udHJvbBgCIAEoCzIoLmhlcm9uLnByb3RvLnN5c3RlbS5IZXJvbkNvbnRyb2xUdXBsZVNldBITCgtzcmNfdGFza19pZBgDIAIoBRIVCgxlbmRfb2ZfaW5wdXQY6AcgASgIEhcKDmNvbnN1bWVkX2J5dGVzGOkHIAEoAxIWCg1ncmFudGVkX2J5dGVzGOoHIAEoAxI4Cg1iYWNrX3ByZXNzdXJlGOsHIAEoCzIgLmhlcm9uLnByb3RvLnN5c3RlbS5CYWNrUHJlc3N1cmUiTwoSSGVyb25EYXRhVHVwbGVTZXQyEikKBnN0cmVhbRgBIAIoCzIZLmhlcm9uLnByb3RvLmFwaS5TdHJlYW1JZBIOCgZ0dXBsZXMYAiADKAwimAIKDkhlcm9uVHVwbGVTZXQyEjQKBGRhdGEYASABKAsyJi5oZXJvbi5wcm90by5zeXN0ZW0uSGVyb25EYXRhVHVwbGVTZXQyEjkKB2NvbnRyb2wYAiABKAsyKC5oZXJvbi5wcm90by5zeXN0ZW0uSGVyb25Db250cm9sVHVwbGVTZXQSEwoLc3JjX3Rhc2tfaWQYAyACKAUSFQoMZW5kX29mX2lucHV0GOgHIAEoCBIXCg5jb25zdW1lZF9ieXRlcxjpByABKAMSFgoNZ3JhbnRlZF9ieXRlcxjqByABKAMSOAoNYmFja19wcmVzc3VyZRjrByABKAsyIC5oZXJvbi5wcm90by5zeXN0ZW0uQmFja1ByZXNzdXJlKokBCghGYWlsS2luZBIRCg1GQUlMX1RJTUVfT1VUEAESEQoNRkFJTF9FWFBMSUNJVBACEg8KC0ZBSUxfVEhST1dOEAMSFgoSRkFJTF9MT1NUX0lOU1RBTkNFEAQSHAoYRkFJTF9MT1NUX1NUUkVBTV9NQU5BR0VSEAUSEAoMRkFJTF9EUk9QUEVEEAY", [file_topology]);
 
 /**
  * Describes the message heron.proto.system.RootId.
@@ -26,44 +26,70 @@ export const AckTupleSchema = /*@__PURE__*/
   messageDesc(file_tuple, 1);
 
 /**
+ * Describes the message heron.proto.system.FailDetail.
+ * Use `create(FailDetailSchema)` to create a new message.
+ */
+export const FailDetailSchema = /*@__PURE__*/
+  messageDesc(file_tuple, 2);
+
+/**
+ * Describes the message heron.proto.system.BackPressure.
+ * Use `create(BackPressureSchema)` to create a new message.
+ */
+export const BackPressureSchema = /*@__PURE__*/
+  messageDesc(file_tuple, 3);
+
+/**
  * Describes the message heron.proto.system.HeronDataTuple.
  * Use `create(HeronDataTupleSchema)` to create a new message.
  */
 export const HeronDataTupleSchema = /*@__PURE__*/
-  messageDesc(file_tuple, 2);
+  messageDesc(file_tuple, 4);
 
 /**
  * Describes the message heron.proto.system.HeronDataTupleSet.
  * Use `create(HeronDataTupleSetSchema)` to create a new message.
  */
 export const HeronDataTupleSetSchema = /*@__PURE__*/
-  messageDesc(file_tuple, 3);
+  messageDesc(file_tuple, 5);
 
 /**
  * Describes the message heron.proto.system.HeronControlTupleSet.
  * Use `create(HeronControlTupleSetSchema)` to create a new message.
  */
 export const HeronControlTupleSetSchema = /*@__PURE__*/
-  messageDesc(file_tuple, 4);
+  messageDesc(file_tuple, 6);
 
 /**
  * Describes the message heron.proto.system.HeronTupleSet.
  * Use `create(HeronTupleSetSchema)` to create a new message.
  */
 export const HeronTupleSetSchema = /*@__PURE__*/
-  messageDesc(file_tuple, 5);
+  messageDesc(file_tuple, 7);
 
 /**
  * Describes the message heron.proto.system.HeronDataTupleSet2.
  * Use `create(HeronDataTupleSet2Schema)` to create a new message.
  */
 export const HeronDataTupleSet2Schema = /*@__PURE__*/
-  messageDesc(file_tuple, 6);
+  messageDesc(file_tuple, 8);
 
 /**
  * Describes the message heron.proto.system.HeronTupleSet2.
  * Use `create(HeronTupleSet2Schema)` to create a new message.
  */
 export const HeronTupleSet2Schema = /*@__PURE__*/
-  messageDesc(file_tuple, 7);
+  messageDesc(file_tuple, 9);
+
+/**
+ * Describes the enum heron.proto.system.FailKind.
+ */
+export const FailKindSchema = /*@__PURE__*/
+  enumDesc(file_tuple, 0);
+
+/**
+ * @generated from enum heron.proto.system.FailKind
+ */
+export const FailKind = /*@__PURE__*/
+  tsEnum(FailKindSchema);
 
