@@ -15,6 +15,8 @@ import {
   NewPhysicalPlanMessageSchema,
   RegisterInstanceRequestSchema,
   RegisterInstanceResponseSchema,
+  StartBackPressureMessageSchema,
+  StopBackPressureMessageSchema,
   StrMgrHelloRequestSchema,
   StrMgrHelloResponseSchema,
 } from './generated/stmgr_pb.js';
@@ -44,6 +46,7 @@ import type { MessageType } from './message-type.ts';
 */
 
 export { StatusCode } from './generated/common_pb.js';
+export { MetricKind as WireMetricKind } from './generated/tmanager_pb.js';
 
 /** The value that a message type encodes, for signatures: `ValueOf<typeof NewPhysicalPlan>`. */
 export type ValueOf<M> = M extends MessageType<infer T> ? T : never;
@@ -72,6 +75,18 @@ export const Hello = request(
   'heron.proto.stmgr.StrMgrHelloRequest',
   StrMgrHelloRequestSchema,
   StrMgrHelloResponseSchema,
+);
+
+/** Stream manager → all others. A task is behind: hold the spouts whose tuples reach it. */
+export const StartBackPressure = message(
+  'heron.proto.stmgr.StartBackPressureMessage',
+  StartBackPressureMessageSchema,
+);
+
+/** Stream manager → all others. That task is not behind any more. */
+export const StopBackPressure = message(
+  'heron.proto.stmgr.StopBackPressureMessage',
+  StopBackPressureMessageSchema,
 );
 
 // Stream manager and topology master.

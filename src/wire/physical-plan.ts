@@ -2,6 +2,7 @@ import { create } from '@bufbuild/protobuf';
 import { assertDefined } from '../base/assert.ts';
 import { componentName, epoch, instanceId, streamManagerId, taskId } from '../base/ids.ts';
 import type {
+  EarlyEnd,
   InstanceAddress,
   PhysicalPlan,
   StreamManagerAddress,
@@ -29,17 +30,23 @@ export function decodePhysicalPlan(bytes: Uint8Array): PhysicalPlan {
   return readNode('physical plan', () => physicalPlanFromMessage(StoredPhysicalPlan.decode(bytes)));
 }
 
-/** `topology` goes into the plan as it is. */
+/** `topology` goes into the plan as it is; `earlyEnds` are the topology master's alone to read. */
 export function physicalPlanToMessage(
   plan: Omit<PhysicalPlan, 'topology'>,
   topology: TopologyMessage,
+  earlyEnds: readonly EarlyEnd[] = [],
 ): PhysicalPlanMessage {
   return create(proto.PhysicalPlanSchema, {
     topology,
     stmgrs: plan.streamManagers.map(streamManagerToMessage),
     instances: plan.instances.map(instanceToMessage),
     epoch: BigInt(plan.epoch),
+    earlyEnds: earlyEnds.map(({ process, atMs }) => ({ process, atMs: BigInt(atMs) })),
   });
+}
+
+export function earlyEndsFromMessage({ earlyEnds }: PhysicalPlanMessage): readonly EarlyEnd[] {
+  return earlyEnds.map(({ process, atMs }) => ({ process, atMs: Number(atMs) }));
 }
 
 /** @throws EngineError with code PACKET_MALFORMED. */

@@ -4,6 +4,8 @@ import { FIXED64, type ProtobufCursor, tagOf, VARINT } from './protobuf-cursor.t
 const TASK_TAG = tagOf(1, VARINT);
 const KEY_TAG = tagOf(2, FIXED64);
 
+const KEY_BYTES = 1 + 8;
+
 /** Task, low half and high half of the key. */
 const FIELDS = 3;
 
@@ -34,6 +36,28 @@ export class RootList {
     this.count = 0;
   }
 
+  /**
+   * Adds a RootId that looks like almost all of them: task and key in this order, a task below
+   * 2^14. Its length stands at `start`, and what it is part of ends at `end`. Returns the offset
+   * behind it, or -1 for one that `read` has to read.
+   */
+  readUsual(bytes: Uint8Array, start: number, end: number): number {
+    const length = bytes[start] as number;
+    if (length >= end - start || bytes[start + 1] !== TASK_TAG) return -1;
+    let task = bytes[start + 2] as number;
+    let keyAt = start + 3;
+    if (task >= 0x80) {
+      const upper = bytes[keyAt] as number;
+      if (upper >= 0x80) return -1;
+      task = (task & 0x7f) | (upper << 7);
+      keyAt += 1;
+    }
+    const behind = start + 1 + length;
+    if (bytes[keyAt] !== KEY_TAG || keyAt + KEY_BYTES !== behind) return -1;
+    this.add(task, halfAt(bytes, keyAt + 1), halfAt(bytes, keyAt + 5));
+    return behind;
+  }
+
   /** Reads the RootId in front of which the cursor stands, its length first, and adds it. */
   read(cursor: ProtobufCursor): void {
     const length = cursor.readLength();
@@ -57,10 +81,11 @@ export class RootList {
     }
     cursor.end = outerEnd;
     if (found !== 3) throw malformed('RootId lacks its taskid or its key');
-    this.#add(task, low, high);
+    if (task < 0) throw malformed(`RootId names the task ${task}`);
+    this.add(task, low, high);
   }
 
-  #add(task: number, low: number, high: number): void {
+  add(task: number, low: number, high: number): void {
     const at = this.count * FIELDS;
     if (at === this.#fields.length) {
       const larger = new Int32Array(at * 2);
@@ -72,4 +97,14 @@ export class RootList {
     this.#fields[at + 2] = high;
     this.count += 1;
   }
+}
+
+/** Four bytes, lowest first. */
+function halfAt(bytes: Uint8Array, at: number): number {
+  return (
+    (bytes[at] as number) |
+    ((bytes[at + 1] as number) << 8) |
+    ((bytes[at + 2] as number) << 16) |
+    ((bytes[at + 3] as number) << 24)
+  );
 }

@@ -1,4 +1,5 @@
 import { assert } from '../base/assert.ts';
+import { BACK_PRESSURE_TAG } from './back-pressure-notice.ts';
 import { malformed } from './malformed.ts';
 import { ProtobufCursor } from './protobuf-cursor.ts';
 import { RootList } from './root-list.ts';
@@ -48,6 +49,9 @@ export class TupleSetReader {
   endOfInput = false;
   consumedBytes = 0;
   grantedBytes = 0;
+  /** The range of its BackPressure (back-pressure-notice.ts); both 0 when there is none. */
+  backPressureStart = 0;
+  backPressureEnd = 0;
 
   // Of the tuple.
   /** The whole field, tag and length included: what is copied from set to set. */
@@ -64,6 +68,8 @@ export class TupleSetReader {
   #dataStart = 0;
   #dataEnd = 0;
   #passedStart = 0;
+  /** Of a tuple that does not begin with its key. */
+  #lateKeyStart = 0;
   /** Start and end of each value, one after the other. */
   #valueRanges = new Int32Array(32);
   #destinations = new Int32Array(8);
@@ -111,6 +117,16 @@ export class TupleSetReader {
     return false;
   }
 
+  /**
+   * Where the eight bytes of the tuple's key are. Looked for, since only tracked tuples need it.
+   */
+  get keyStart(): number {
+    const { bytes } = this;
+    let at = this.tupleStart + 1;
+    while ((bytes[at] as number) >= 0x80) at += 1;
+    return bytes[at + 1] === KEY_TAG ? at + 2 : this.#lateKeyStart;
+  }
+
   /** Where a value of the tuple starts; the tag and length are in front of it. */
   valueStart(index: number): number {
     assert(index < this.valueCount, 'the tuple has no such value');
@@ -136,6 +152,8 @@ export class TupleSetReader {
     this.endOfInput = false;
     this.consumedBytes = 0;
     this.grantedBytes = 0;
+    this.backPressureStart = 0;
+    this.backPressureEnd = 0;
     this.#dataStart = 0;
     this.#dataEnd = 0;
   }
@@ -156,6 +174,10 @@ export class TupleSetReader {
         break;
       case GRANTED_BYTES_TAG:
         this.grantedBytes = cursor.readWhole();
+        break;
+      case BACK_PRESSURE_TAG:
+        this.backPressureEnd = this.#passBytes();
+        this.backPressureStart = this.#passedStart;
         break;
       default:
         cursor.skipUnknown(tag, 3);
@@ -191,6 +213,8 @@ export class TupleSetReader {
       const tag = cursor.readTag();
       switch (tag) {
         case KEY_TAG:
+          if (hasKey) throw malformed('HeronDataTuple holds its key twice');
+          this.#lateKeyStart = cursor.at;
           this.keyLow = cursor.readHalf();
           this.keyHigh = cursor.readHalf();
           hasKey = true;
@@ -216,8 +240,8 @@ export class TupleSetReader {
   }
 
   /**
-   * Reads as far as a tuple looks like almost all of them: its key, and then values of up to 127
-   * bytes. Tells whether there was a key; what follows is for the general loop.
+   * Reads as far as a tuple looks like almost all of them: its key, its roots, and then values of
+   * up to 127 bytes. Tells whether there was a key; what follows is for the general loop.
    */
   #readUsualStart(end: number): boolean {
     const { bytes } = this;
@@ -227,6 +251,11 @@ export class TupleSetReader {
     this.keyLow = halfAt(bytes, at + 1);
     this.keyHigh = halfAt(bytes, at + 5);
     at += KEY_BYTES;
+    while (bytes[at] === ROOT_TAG && at < end) {
+      const behind = this.roots.readUsual(bytes, at + 1, end);
+      if (behind < 0) break;
+      at = behind;
+    }
     while (end - at >= 2 && bytes[at] === VALUE_TAG) {
       const start = at + 2;
       const length = bytes[at + 1] as number;

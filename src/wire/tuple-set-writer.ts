@@ -1,5 +1,13 @@
 import { assert } from '../base/assert.ts';
-import { VARINT32_BYTES_MAX, varintBytes, writeVarint } from './protobuf-cursor.ts';
+import type { Roots } from './fail-detail.ts';
+import {
+  FIXED64,
+  tagOf,
+  VARINT,
+  VARINT32_BYTES_MAX,
+  varintBytes,
+  writeVarint,
+} from './protobuf-cursor.ts';
 import type { StreamHeader } from './stream-header.ts';
 import {
   CONSUMED_BYTES_TAG,
@@ -9,6 +17,7 @@ import {
   GRANTED_BYTES_TAG,
   KEY_BYTES,
   KEY_TAG,
+  ROOT_TAG,
   SET_HEAD_BYTES_MAX,
   SET_TAIL_BYTES_MAX,
   SOURCE_TASK_TAG,
@@ -18,6 +27,11 @@ import {
 import { encodeValue } from './values.ts';
 
 const NO_DESTINATIONS: readonly number[] = [];
+
+const ROOT_TASK_TAG = tagOf(1, VARINT);
+const ROOT_KEY_TAG = tagOf(2, FIXED64);
+/** Tag, length, task and key. */
+const ROOT_BYTES_MAX = 2 + 1 + VARINT32_BYTES_MAX + KEY_BYTES;
 
 /** What a set needs besides its tuples, at most. */
 export function tupleSetOverhead(header: StreamHeader): number {
@@ -79,14 +93,23 @@ export class TupleSetWriter {
   }
 
   /**
-   * Appends a tuple with key 0 and no roots. Returns false when it does not fit (W2).
+   * Appends a tuple with key 0, without roots unless they are given. Returns false when it does not
+   * fit (W2).
    *
    * @throws EngineError with code VALUE_NOT_SERIALIZABLE.
    */
-  addTuple(values: readonly unknown[], destinations: readonly number[] = NO_DESTINATIONS): boolean {
+  addTuple(
+    values: readonly unknown[],
+    destinations: readonly number[] = NO_DESTINATIONS,
+    roots?: Roots,
+  ): boolean {
     const bodyStart = this.#at + 1 + this.#lengthBytesGuess;
     if (bodyStart + KEY_BYTES > this.#limit) return false;
     let at = this.#writeKey(bodyStart);
+    if (roots !== undefined) {
+      at = this.#writeRoots(roots, at);
+      if (at < 0) return false;
+    }
     for (let index = 0; index < values.length; index += 1) {
       at = this.#writeValue(values[index], at);
       if (at < 0) return false;
@@ -121,6 +144,25 @@ export class TupleSetWriter {
     bytes[at] = KEY_TAG;
     for (let index = 1; index < KEY_BYTES; index += 1) bytes[at + index] = 0;
     return at + KEY_BYTES;
+  }
+
+  /** Returns the offset behind the roots, or -1 when they do not fit. */
+  #writeRoots(roots: Roots, start: number): number {
+    const bytes = this.#bytes;
+    let at = start;
+    for (let index = 0; index < roots.count; index += 1) {
+      if (at + ROOT_BYTES_MAX > this.#limit) return -1;
+      const task = roots.task(index);
+      bytes[at] = ROOT_TAG;
+      bytes[at + 2] = ROOT_TASK_TAG;
+      const key = writeVarint(bytes, at + 3, task);
+      bytes[at + 1] = key + KEY_BYTES - (at + 2);
+      bytes[key] = ROOT_KEY_TAG;
+      writeHalf(bytes, key + 1, roots.keyLow(index));
+      writeHalf(bytes, key + 5, roots.keyHigh(index));
+      at = key + KEY_BYTES;
+    }
+    return at;
   }
 
   /** Returns the offset behind the value, or -1 when it does not fit. */
@@ -173,6 +215,14 @@ function setLength(
   }
   writeVarint(bytes, start - reserved, length);
   return end + shift;
+}
+
+/** Four bytes, lowest first. */
+function writeHalf(bytes: Uint8Array, at: number, half: number): void {
+  bytes[at] = half;
+  bytes[at + 1] = half >>> 8;
+  bytes[at + 2] = half >>> 16;
+  bytes[at + 3] = half >>> 24;
 }
 
 function writeTask(bytes: Uint8Array, at: number, tag: number, task: number): number {

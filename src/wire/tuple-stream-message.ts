@@ -14,12 +14,13 @@ import {
 /*
   What stream managers send each other: one tuple set for one task, passed on unread.
 
-  TupleStreamMessage => task_id  set  src_task_id  num_tuples  granted_bytes?
+  TupleStreamMessage => task_id  set  src_task_id  num_tuples  granted_bytes?  lost_bytes?
     task_id       0x08 destination
     set           0x12 length HeronTupleSet2
     src_task_id   0x18 task
     num_tuples    0x20 data tuples in the set
     granted_bytes 0xc0 0x3e bytes
+    lost_bytes    0xc8 0x3e bytes
 
   The set is not copied: the head goes in front of it and the tail behind it, into free room there.
 */
@@ -31,6 +32,7 @@ const SET_TAG = tagOf(2, BYTES);
 const SOURCE_TASK_TAG = tagOf(3, VARINT);
 const TUPLE_COUNT_TAG = tagOf(4, VARINT);
 const GRANTED_BYTES_TAG = tagOf(1000, VARINT);
+const LOST_BYTES_TAG = tagOf(1001, VARINT);
 
 /** Room in front of a set: task_id, and tag and length of the set. */
 export const STREAM_MESSAGE_HEAD_MAX = 1 + VARINT32_BYTES_MAX + 1 + VARINT32_BYTES_MAX;
@@ -72,13 +74,22 @@ export function writeStreamMessageTail(
   return end;
 }
 
-/** A message with an empty set that says: so many bytes more may be sent to the task. */
-export function grantedBytesMessage(destinationTask: number, grantedBytes: number): Uint8Array {
-  const bytes = new Uint8Array(STREAM_MESSAGE_HEAD_MAX + STREAM_MESSAGE_TAIL_MAX);
+/**
+ * A message with an empty set that says: so many bytes more may be sent to the task. The last
+ * `lostBytes` of them did not reach it; with `grantedBytes` 0 they are bytes of acks for its trees.
+ */
+export function grantedBytesMessage(
+  destinationTask: number,
+  grantedBytes: number,
+  lostBytes = 0,
+): Uint8Array {
+  const bytes = new Uint8Array(STREAM_MESSAGE_HEAD_MAX + 2 * STREAM_MESSAGE_TAIL_MAX);
   const set = STREAM_MESSAGE_HEAD_MAX;
   const start = writeStreamMessageHead(bytes, set, set, destinationTask);
-  const at = writeVarint(bytes, writeStreamMessageTail(bytes, set, 0, 0), GRANTED_BYTES_TAG);
-  return bytes.subarray(start, writeVarint(bytes, at, grantedBytes));
+  let at = writeVarint(bytes, writeStreamMessageTail(bytes, set, 0, 0), GRANTED_BYTES_TAG);
+  at = writeVarint(bytes, at, grantedBytes);
+  if (lostBytes > 0) at = writeVarint(bytes, writeVarint(bytes, at, LOST_BYTES_TAG), lostBytes);
+  return bytes.subarray(start, at);
 }
 
 /** Reads one message; used again for each. */
@@ -90,6 +101,8 @@ export class TupleStreamMessageReader {
   setEnd = 0;
   tupleCount = 0;
   grantedBytes = 0;
+  /** Of the granted bytes, the last ones; without granted bytes, of acks for the task's trees. */
+  lostBytes = 0;
   readonly #cursor = new ProtobufCursor();
 
   /** Throws PACKET_MALFORMED. */
@@ -97,6 +110,7 @@ export class TupleStreamMessageReader {
     const cursor = this.#cursor;
     cursor.begin(bytes, start, end);
     this.grantedBytes = 0;
+    this.lostBytes = 0;
     let found = 0;
     while (cursor.at < end) {
       const tag = cursor.readTag();
@@ -123,6 +137,9 @@ export class TupleStreamMessageReader {
           break;
         case GRANTED_BYTES_TAG:
           this.grantedBytes = cursor.readWhole();
+          break;
+        case LOST_BYTES_TAG:
+          this.lostBytes = cursor.readWhole();
           break;
         default:
           cursor.skipUnknown(tag, 4);

@@ -2,7 +2,12 @@ import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { componentName, streamName } from '../../src/base/ids.ts';
 import type { ConsumerGrouping } from '../../src/routing/consumer-grouping.ts';
 import { Destinations } from '../../src/routing/destinations.ts';
-import { HeronTupleSetSchema, type HeronTupleSet } from '../../src/wire/generated/tuple_pb.js';
+import {
+  HeronTupleSetSchema,
+  type HeronControlTupleSet,
+  type HeronTupleSet,
+  type RootId,
+} from '../../src/wire/generated/tuple_pb.js';
 import { StreamHeaders } from '../../src/wire/stream-header.ts';
 import { TupleSetReader } from '../../src/wire/tuple-set-reader.ts';
 import { encodeValue } from '../../src/wire/values.ts';
@@ -12,6 +17,9 @@ import { encodeValue } from '../../src/wire/values.ts';
 export interface TestTuple {
   readonly values: readonly Uint8Array[];
   readonly destinations?: readonly number[];
+  /** As a stream manager gives it to a copy; 0 unless set. */
+  readonly key?: bigint;
+  readonly roots?: readonly { readonly task: number; readonly key: bigint }[];
 }
 
 export interface TestSet {
@@ -41,8 +49,9 @@ export function tupleSetBytes(set: TestSet): Uint8Array {
     ...(tuples && {
       data: {
         stream: { id: stream, componentName: component },
-        tuples: tuples.map(({ values, destinations = [] }) => ({
-          key: 0n,
+        tuples: tuples.map(({ values, destinations = [], key = 0n, roots = [] }) => ({
+          key,
+          roots: roots.map((root) => ({ taskid: root.task, key: root.key })),
           values: [...values],
           destTaskIds: [...destinations],
         })),
@@ -57,6 +66,21 @@ export function tupleSetBytes(set: TestSet): Uint8Array {
 /** HeronTupleSet and HeronTupleSet2 have the same bytes. */
 export function readTupleSet(bytes: Uint8Array): HeronTupleSet {
   return fromBinary(HeronTupleSetSchema, bytes);
+}
+
+/** `ack 1:5=7`: root 5 of task 1, tuple keys XORed to 7; `fail 1:5`. */
+export function controlTexts({ acks, fails }: HeronControlTupleSet): readonly string[] {
+  return [
+    ...acks.map(({ roots, ackedtuple }) => {
+      return `ack ${rootsText(roots)}=${BigInt.asUintN(32, ackedtuple)}`;
+    }),
+    ...fails.map(({ roots }) => `fail ${rootsText(roots)}`),
+  ];
+}
+
+/** Low halves: the high half of a spout's own keys is random. */
+export function rootsText(roots: readonly RootId[]): string {
+  return roots.map(({ taskid, key }) => `${taskid}:${BigInt.asUintN(32, key)}`).join(',');
 }
 
 /** A reader that stands on the first tuple of a set. */

@@ -4,8 +4,8 @@
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
+import type { MetricKind, MetricsCacheLocation, TManagerLocation } from "./tmanager_pb.js";
 import type { Status } from "./common_pb.js";
-import type { MetricsCacheLocation, TManagerLocation } from "./tmanager_pb.js";
 
 /**
  * Describes the file metrics.proto.
@@ -27,6 +27,13 @@ export declare type MetricDatum = Message<"heron.proto.system.MetricDatum"> & {
    * @generated from field: required string value = 2;
    */
   value: string;
+
+  /**
+   * What the number is; the name alone does not tell of what users count.
+   *
+   * @generated from field: optional heron.proto.tmanager.MetricKind kind = 1000;
+   */
+  kind: MetricKind;
 };
 
 /**
@@ -34,6 +41,29 @@ export declare type MetricDatum = Message<"heron.proto.system.MetricDatum"> & {
  * Use `create(MetricDatumSchema)` to create a new message.
  */
 export declare const MetricDatumSchema: GenMessage<MetricDatum>;
+
+/**
+ * How often each size of a number was seen since the last publication (src/metrics/histogram.ts).
+ *
+ * @generated from message heron.proto.system.HistogramDatum
+ */
+export declare type HistogramDatum = Message<"heron.proto.system.HistogramDatum"> & {
+  /**
+   * @generated from field: required string name = 1;
+   */
+  name: string;
+
+  /**
+   * @generated from field: required bytes buckets = 2;
+   */
+  buckets: Uint8Array;
+};
+
+/**
+ * Describes the message heron.proto.system.HistogramDatum.
+ * Use `create(HistogramDatumSchema)` to create a new message.
+ */
+export declare const HistogramDatumSchema: GenMessage<HistogramDatum>;
 
 /**
  * @generated from message heron.proto.system.ExceptionData
@@ -164,6 +194,11 @@ export declare type MetricPublisherPublishMessage = Message<"heron.proto.system.
    * @generated from field: repeated heron.proto.system.ExceptionData exceptions = 2;
    */
   exceptions: ExceptionData[];
+
+  /**
+   * @generated from field: repeated heron.proto.system.HistogramDatum histograms = 1000;
+   */
+  histograms: HistogramDatum[];
 };
 
 /**

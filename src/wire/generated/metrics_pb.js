@@ -10,7 +10,7 @@ import { file_tmanager } from "./tmanager_pb.js";
  * Describes the file metrics.proto.
  */
 export const file_metrics = /*@__PURE__*/
-  fileDesc("Cg1tZXRyaWNzLnByb3RvEhJoZXJvbi5wcm90by5zeXN0ZW0iKgoLTWV0cmljRGF0dW0SDAoEbmFtZRgBIAIoCRINCgV2YWx1ZRgCIAIoCSJoCg1FeGNlcHRpb25EYXRhEhIKCnN0YWNrdHJhY2UYASACKAkSEAoIbGFzdHRpbWUYAiACKAkSEQoJZmlyc3R0aW1lGAMgAigJEg0KBWNvdW50GAQgAigFEg8KB2xvZ2dpbmcYBSACKAkidgoPTWV0cmljUHVibGlzaGVyEhAKCGhvc3RuYW1lGAEgAigJEgwKBHBvcnQYAiACKAUSFgoOY29tcG9uZW50X25hbWUYAyACKAkSEwoLaW5zdGFuY2VfaWQYBCACKAkSFgoOaW5zdGFuY2VfaW5kZXgYBSACKAUiaAoeTWV0cmljUHVibGlzaGVyUmVnaXN0ZXJSZXF1ZXN0EjYKCXB1Ymxpc2hlchgBIAIoCzIjLmhlcm9uLnByb3RvLnN5c3RlbS5NZXRyaWNQdWJsaXNoZXISDgoFdG9rZW4Y6AcgASgJIk0KH01ldHJpY1B1Ymxpc2hlclJlZ2lzdGVyUmVzcG9uc2USKgoGc3RhdHVzGAEgAigLMhouaGVyb24ucHJvdG8uc3lzdGVtLlN0YXR1cyKIAQodTWV0cmljUHVibGlzaGVyUHVibGlzaE1lc3NhZ2USMAoHbWV0cmljcxgBIAMoCzIfLmhlcm9uLnByb3RvLnN5c3RlbS5NZXRyaWNEYXR1bRI1CgpleGNlcHRpb25zGAIgAygLMiEuaGVyb24ucHJvdG8uc3lzdGVtLkV4Y2VwdGlvbkRhdGEiWgoeVE1hbmFnZXJMb2NhdGlvblJlZnJlc2hNZXNzYWdlEjgKCHRtYW5hZ2VyGAEgAigLMiYuaGVyb24ucHJvdG8udG1hbmFnZXIuVE1hbmFnZXJMb2NhdGlvbiJmCiJNZXRyaWNzQ2FjaGVMb2NhdGlvblJlZnJlc2hNZXNzYWdlEkAKDG1ldHJpY3NjYWNoZRgBIAIoCzIqLmhlcm9uLnByb3RvLnRtYW5hZ2VyLk1ldHJpY3NDYWNoZUxvY2F0aW9u", [file_common, file_tmanager]);
+  fileDesc("Cg1tZXRyaWNzLnByb3RvEhJoZXJvbi5wcm90by5zeXN0ZW0iWwoLTWV0cmljRGF0dW0SDAoEbmFtZRgBIAIoCRINCgV2YWx1ZRgCIAIoCRIvCgRraW5kGOgHIAEoDjIgLmhlcm9uLnByb3RvLnRtYW5hZ2VyLk1ldHJpY0tpbmQiLwoOSGlzdG9ncmFtRGF0dW0SDAoEbmFtZRgBIAIoCRIPCgdidWNrZXRzGAIgAigMImgKDUV4Y2VwdGlvbkRhdGESEgoKc3RhY2t0cmFjZRgBIAIoCRIQCghsYXN0dGltZRgCIAIoCRIRCglmaXJzdHRpbWUYAyACKAkSDQoFY291bnQYBCACKAUSDwoHbG9nZ2luZxgFIAIoCSJ2Cg9NZXRyaWNQdWJsaXNoZXISEAoIaG9zdG5hbWUYASACKAkSDAoEcG9ydBgCIAIoBRIWCg5jb21wb25lbnRfbmFtZRgDIAIoCRITCgtpbnN0YW5jZV9pZBgEIAIoCRIWCg5pbnN0YW5jZV9pbmRleBgFIAIoBSJoCh5NZXRyaWNQdWJsaXNoZXJSZWdpc3RlclJlcXVlc3QSNgoJcHVibGlzaGVyGAEgAigLMiMuaGVyb24ucHJvdG8uc3lzdGVtLk1ldHJpY1B1Ymxpc2hlchIOCgV0b2tlbhjoByABKAkiTQofTWV0cmljUHVibGlzaGVyUmVnaXN0ZXJSZXNwb25zZRIqCgZzdGF0dXMYASACKAsyGi5oZXJvbi5wcm90by5zeXN0ZW0uU3RhdHVzIsEBCh1NZXRyaWNQdWJsaXNoZXJQdWJsaXNoTWVzc2FnZRIwCgdtZXRyaWNzGAEgAygLMh8uaGVyb24ucHJvdG8uc3lzdGVtLk1ldHJpY0RhdHVtEjUKCmV4Y2VwdGlvbnMYAiADKAsyIS5oZXJvbi5wcm90by5zeXN0ZW0uRXhjZXB0aW9uRGF0YRI3CgpoaXN0b2dyYW1zGOgHIAMoCzIiLmhlcm9uLnByb3RvLnN5c3RlbS5IaXN0b2dyYW1EYXR1bSJaCh5UTWFuYWdlckxvY2F0aW9uUmVmcmVzaE1lc3NhZ2USOAoIdG1hbmFnZXIYASACKAsyJi5oZXJvbi5wcm90by50bWFuYWdlci5UTWFuYWdlckxvY2F0aW9uImYKIk1ldHJpY3NDYWNoZUxvY2F0aW9uUmVmcmVzaE1lc3NhZ2USQAoMbWV0cmljc2NhY2hlGAEgAigLMiouaGVyb24ucHJvdG8udG1hbmFnZXIuTWV0cmljc0NhY2hlTG9jYXRpb24", [file_common, file_tmanager]);
 
 /**
  * Describes the message heron.proto.system.MetricDatum.
@@ -20,51 +20,58 @@ export const MetricDatumSchema = /*@__PURE__*/
   messageDesc(file_metrics, 0);
 
 /**
+ * Describes the message heron.proto.system.HistogramDatum.
+ * Use `create(HistogramDatumSchema)` to create a new message.
+ */
+export const HistogramDatumSchema = /*@__PURE__*/
+  messageDesc(file_metrics, 1);
+
+/**
  * Describes the message heron.proto.system.ExceptionData.
  * Use `create(ExceptionDataSchema)` to create a new message.
  */
 export const ExceptionDataSchema = /*@__PURE__*/
-  messageDesc(file_metrics, 1);
+  messageDesc(file_metrics, 2);
 
 /**
  * Describes the message heron.proto.system.MetricPublisher.
  * Use `create(MetricPublisherSchema)` to create a new message.
  */
 export const MetricPublisherSchema = /*@__PURE__*/
-  messageDesc(file_metrics, 2);
+  messageDesc(file_metrics, 3);
 
 /**
  * Describes the message heron.proto.system.MetricPublisherRegisterRequest.
  * Use `create(MetricPublisherRegisterRequestSchema)` to create a new message.
  */
 export const MetricPublisherRegisterRequestSchema = /*@__PURE__*/
-  messageDesc(file_metrics, 3);
+  messageDesc(file_metrics, 4);
 
 /**
  * Describes the message heron.proto.system.MetricPublisherRegisterResponse.
  * Use `create(MetricPublisherRegisterResponseSchema)` to create a new message.
  */
 export const MetricPublisherRegisterResponseSchema = /*@__PURE__*/
-  messageDesc(file_metrics, 4);
+  messageDesc(file_metrics, 5);
 
 /**
  * Describes the message heron.proto.system.MetricPublisherPublishMessage.
  * Use `create(MetricPublisherPublishMessageSchema)` to create a new message.
  */
 export const MetricPublisherPublishMessageSchema = /*@__PURE__*/
-  messageDesc(file_metrics, 5);
+  messageDesc(file_metrics, 6);
 
 /**
  * Describes the message heron.proto.system.TManagerLocationRefreshMessage.
  * Use `create(TManagerLocationRefreshMessageSchema)` to create a new message.
  */
 export const TManagerLocationRefreshMessageSchema = /*@__PURE__*/
-  messageDesc(file_metrics, 6);
+  messageDesc(file_metrics, 7);
 
 /**
  * Describes the message heron.proto.system.MetricsCacheLocationRefreshMessage.
  * Use `create(MetricsCacheLocationRefreshMessageSchema)` to create a new message.
  */
 export const MetricsCacheLocationRefreshMessageSchema = /*@__PURE__*/
-  messageDesc(file_metrics, 7);
+  messageDesc(file_metrics, 8);
 

@@ -133,6 +133,33 @@ export declare type Instance = Message<"heron.proto.system.Instance"> & {
 export declare const InstanceSchema: GenMessage<Instance>;
 
 /**
+ * The end of a process before the first plan of its topology: it cannot have had any tuples.
+ *
+ * @generated from message heron.proto.system.EarlyEnd
+ */
+export declare type EarlyEnd = Message<"heron.proto.system.EarlyEnd"> & {
+  /**
+   * As the executor names it: stmgr-1, container_1_words_3.
+   *
+   * @generated from field: required string process = 1;
+   */
+  process: string;
+
+  /**
+   * Milliseconds since the epoch, as the report of its container has it.
+   *
+   * @generated from field: required int64 at_ms = 2;
+   */
+  atMs: bigint;
+};
+
+/**
+ * Describes the message heron.proto.system.EarlyEnd.
+ * Use `create(EarlyEndSchema)` to create a new message.
+ */
+export declare const EarlyEndSchema: GenMessage<EarlyEnd>;
+
+/**
  * Where every task of a running topology is. Made by the topology master; a node of the state tree.
  *
  * @generated from message heron.proto.system.PhysicalPlan
@@ -159,6 +186,13 @@ export declare type PhysicalPlan = Message<"heron.proto.system.PhysicalPlan"> & 
    * @generated from field: optional int64 epoch = 1000;
    */
   epoch: bigint;
+
+  /**
+   * What had ended before the first plan of this topology; each further plan repeats it.
+   *
+   * @generated from field: repeated heron.proto.system.EarlyEnd early_ends = 1001;
+   */
+  earlyEnds: EarlyEnd[];
 };
 
 /**

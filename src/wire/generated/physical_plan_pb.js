@@ -9,7 +9,7 @@ import { file_topology } from "./topology_pb.js";
  * Describes the file physical_plan.proto.
  */
 export const file_physical_plan = /*@__PURE__*/
-  fileDesc("ChNwaHlzaWNhbF9wbGFuLnByb3RvEhJoZXJvbi5wcm90by5zeXN0ZW0imAEKBVN0TWdyEgoKAmlkGAEgAigJEhEKCWhvc3RfbmFtZRgCIAIoCRIRCglkYXRhX3BvcnQYAyACKAUSFgoObG9jYWxfZW5kcG9pbnQYBCACKAkSCwoDY3dkGAUgASgJEgsKA3BpZBgGIAEoBRISCgpzaGVsbF9wb3J0GAcgASgFEhcKD2xvY2FsX2RhdGFfcG9ydBgIIAEoBSJ+CgxJbnN0YW5jZUluZm8SDwoHdGFza19pZBgBIAIoBRIXCg9jb21wb25lbnRfaW5kZXgYAiACKAUSFgoOY29tcG9uZW50X25hbWUYAyACKAkSDgoGcGFyYW1zGAQgAygJEhwKFHJlbW90ZV9kZWJ1Z2dlcl9wb3J0GAUgASgFImEKCEluc3RhbmNlEhMKC2luc3RhbmNlX2lkGAEgAigJEhAKCHN0bWdyX2lkGAIgAigJEi4KBGluZm8YAyACKAsyIC5oZXJvbi5wcm90by5zeXN0ZW0uSW5zdGFuY2VJbmZvIqcBCgxQaHlzaWNhbFBsYW4SKwoIdG9wb2xvZ3kYASACKAsyGS5oZXJvbi5wcm90by5hcGkuVG9wb2xvZ3kSKQoGc3RtZ3JzGAIgAygLMhkuaGVyb24ucHJvdG8uc3lzdGVtLlN0TWdyEi8KCWluc3RhbmNlcxgDIAMoCzIcLmhlcm9uLnByb3RvLnN5c3RlbS5JbnN0YW5jZRIOCgVlcG9jaBjoByABKAM", [file_topology]);
+  fileDesc("ChNwaHlzaWNhbF9wbGFuLnByb3RvEhJoZXJvbi5wcm90by5zeXN0ZW0imAEKBVN0TWdyEgoKAmlkGAEgAigJEhEKCWhvc3RfbmFtZRgCIAIoCRIRCglkYXRhX3BvcnQYAyACKAUSFgoObG9jYWxfZW5kcG9pbnQYBCACKAkSCwoDY3dkGAUgASgJEgsKA3BpZBgGIAEoBRISCgpzaGVsbF9wb3J0GAcgASgFEhcKD2xvY2FsX2RhdGFfcG9ydBgIIAEoBSJ+CgxJbnN0YW5jZUluZm8SDwoHdGFza19pZBgBIAIoBRIXCg9jb21wb25lbnRfaW5kZXgYAiACKAUSFgoOY29tcG9uZW50X25hbWUYAyACKAkSDgoGcGFyYW1zGAQgAygJEhwKFHJlbW90ZV9kZWJ1Z2dlcl9wb3J0GAUgASgFImEKCEluc3RhbmNlEhMKC2luc3RhbmNlX2lkGAEgAigJEhAKCHN0bWdyX2lkGAIgAigJEi4KBGluZm8YAyACKAsyIC5oZXJvbi5wcm90by5zeXN0ZW0uSW5zdGFuY2VJbmZvIioKCEVhcmx5RW5kEg8KB3Byb2Nlc3MYASACKAkSDQoFYXRfbXMYAiACKAMi2gEKDFBoeXNpY2FsUGxhbhIrCgh0b3BvbG9neRgBIAIoCzIZLmhlcm9uLnByb3RvLmFwaS5Ub3BvbG9neRIpCgZzdG1ncnMYAiADKAsyGS5oZXJvbi5wcm90by5zeXN0ZW0uU3RNZ3ISLwoJaW5zdGFuY2VzGAMgAygLMhwuaGVyb24ucHJvdG8uc3lzdGVtLkluc3RhbmNlEg4KBWVwb2NoGOgHIAEoAxIxCgplYXJseV9lbmRzGOkHIAMoCzIcLmhlcm9uLnByb3RvLnN5c3RlbS5FYXJseUVuZA", [file_topology]);
 
 /**
  * Describes the message heron.proto.system.StMgr.
@@ -33,9 +33,16 @@ export const InstanceSchema = /*@__PURE__*/
   messageDesc(file_physical_plan, 2);
 
 /**
+ * Describes the message heron.proto.system.EarlyEnd.
+ * Use `create(EarlyEndSchema)` to create a new message.
+ */
+export const EarlyEndSchema = /*@__PURE__*/
+  messageDesc(file_physical_plan, 3);
+
+/**
  * Describes the message heron.proto.system.PhysicalPlan.
  * Use `create(PhysicalPlanSchema)` to create a new message.
  */
 export const PhysicalPlanSchema = /*@__PURE__*/
-  messageDesc(file_physical_plan, 3);
+  messageDesc(file_physical_plan, 4);
 

@@ -349,7 +349,8 @@ export declare type TupleStreamMessage = Message<"heron.proto.stmgr.TupleStreamM
   grantedBytes: bigint;
 
   /**
-   * Of the granted bytes, the last ones: they were lost with the instance of task_id.
+   * Of the granted bytes, the last ones: they were lost with the instance of task_id. Without
+   * granted_bytes: so many bytes of acks for trees of task_id were discarded while there was no link.
    *
    * @generated from field: optional int64 lost_bytes = 1001;
    */

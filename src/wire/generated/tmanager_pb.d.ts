@@ -2,7 +2,7 @@
 // @generated from file tmanager.proto (package heron.proto.tmanager, syntax proto2)
 /* eslint-disable */
 
-import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Instance, PhysicalPlan, StMgr } from "./physical_plan_pb.js";
 import type { Status } from "./common_pb.js";
@@ -290,6 +290,11 @@ export declare type MetricDatum = Message<"heron.proto.tmanager.MetricDatum"> & 
    * @generated from field: required int64 timestamp = 5;
    */
   timestamp: bigint;
+
+  /**
+   * @generated from field: optional heron.proto.tmanager.MetricKind kind = 1000;
+   */
+  kind: MetricKind;
 };
 
 /**
@@ -612,4 +617,37 @@ export declare type StmgrsRegistrationSummaryResponse = Message<"heron.proto.tma
  * Use `create(StmgrsRegistrationSummaryResponseSchema)` to create a new message.
  */
 export declare const StmgrsRegistrationSummaryResponseSchema: GenMessage<StmgrsRegistrationSummaryResponse>;
+
+/**
+ * What one number of a metric is, and so how several of them become one.
+ *
+ * @generated from enum heron.proto.tmanager.MetricKind
+ */
+export enum MetricKind {
+  /**
+   * Counted since the last publication.
+   *
+   * @generated from enum value: METRIC_COUNT = 1;
+   */
+  METRIC_COUNT = 1,
+
+  /**
+   * An average since the last publication.
+   *
+   * @generated from enum value: METRIC_MEAN = 2;
+   */
+  METRIC_MEAN = 2,
+
+  /**
+   * A value at the moment of publication.
+   *
+   * @generated from enum value: METRIC_VALUE = 3;
+   */
+  METRIC_VALUE = 3,
+}
+
+/**
+ * Describes the enum heron.proto.tmanager.MetricKind.
+ */
+export declare const MetricKindSchema: GenEnum<MetricKind>;
 

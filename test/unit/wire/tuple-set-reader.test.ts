@@ -7,6 +7,9 @@ import { createSeededRandom } from '../../../src/base/random.ts';
 import { AckSetReader } from '../../../src/wire/ack-set-reader.ts';
 import {
   type AckTuple,
+  BackPressureSchema,
+  FailDetailSchema,
+  FailKind,
   HeronDataTupleSchema,
   type HeronTupleSet,
   HeronTupleSetSchema,
@@ -29,6 +32,7 @@ interface Seen {
   readonly endOfInput: boolean;
   readonly consumedBytes: number;
   readonly grantedBytes: number;
+  readonly backPressure: string;
 }
 
 interface SeenTuple {
@@ -41,6 +45,7 @@ interface SeenTuple {
 interface SeenAck {
   readonly kind: string;
   readonly key: bigint;
+  readonly detail: string;
   readonly roots: readonly SeenRoot[];
 }
 
@@ -60,8 +65,9 @@ function seenByHand(bytes: Uint8Array, start = 0, end = bytes.length): Seen {
   const acks: SeenAck[] = [];
   ackReader.open(bytes, reader.controlStart, reader.controlEnd);
   while (ackReader.next()) {
-    const { kind, keyHigh, keyLow, roots } = ackReader;
-    acks.push({ kind, key: join64(keyHigh, keyLow), roots: rootsAtHand(roots) });
+    const { kind, keyHigh, keyLow, roots, detailStart, detailEnd } = ackReader;
+    const detail = hex(bytes.subarray(detailStart, detailEnd));
+    acks.push({ kind, key: join64(keyHigh, keyLow), detail, roots: rootsAtHand(roots) });
   }
   return {
     sourceTask: reader.sourceTask,
@@ -71,13 +77,17 @@ function seenByHand(bytes: Uint8Array, start = 0, end = bytes.length): Seen {
     endOfInput: reader.endOfInput,
     consumedBytes: reader.consumedBytes,
     grantedBytes: reader.grantedBytes,
+    backPressure: hex(bytes.subarray(reader.backPressureStart, reader.backPressureEnd)),
   };
 }
 
 function tupleAtHand(): SeenTuple {
   const indices = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+  const key = join64(reader.keyHigh, reader.keyLow);
+  const keyBytes = Buffer.from(reader.bytes.subarray(reader.keyStart, reader.keyStart + 8));
+  assert.equal(keyBytes.readBigInt64LE(), key);
   return {
-    key: join64(reader.keyHigh, reader.keyLow),
+    key,
     roots: rootsAtHand(reader.roots),
     values: indices(reader.valueCount).map((index) =>
       hex(reader.bytes.subarray(reader.valueStart(index), reader.valueEnd(index))),
@@ -102,7 +112,12 @@ function seenOf(set: HeronTupleSet): Seen {
   const seenRoots = (roots: readonly RootId[]): SeenRoot[] =>
     roots.map(({ taskid, key }) => ({ task: taskid, key }));
   const seenAcks = (kind: string, acks: readonly AckTuple[] | undefined): SeenAck[] =>
-    (acks ?? []).map((ack) => ({ kind, key: ack.ackedtuple, roots: seenRoots(ack.roots) }));
+    (acks ?? []).map(({ ackedtuple, detail, roots }) => ({
+      kind,
+      key: ackedtuple,
+      detail: detail === undefined ? '' : hex(toBinary(FailDetailSchema, detail)),
+      roots: seenRoots(roots),
+    }));
   return {
     sourceTask: set.srcTaskId,
     stream: data?.stream && [data.stream.componentName, data.stream.id],
@@ -120,13 +135,20 @@ function seenOf(set: HeronTupleSet): Seen {
     endOfInput: set.endOfInput,
     consumedBytes: Number(set.consumedBytes),
     grantedBytes: Number(set.grantedBytes),
+    backPressure:
+      set.backPressure === undefined ? '' : hex(toBinary(BackPressureSchema, set.backPressure)),
   };
 }
 
 const int32 = fc.integer();
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
-const roots = fc.array(fc.record({ taskid: int32, key: int64 }), { maxLength: 3 });
+const roots = fc.array(fc.record({ taskid: fc.nat(), key: int64 }), { maxLength: 3 });
 const acks = fc.array(fc.record({ roots, ackedtuple: int64 }), { maxLength: 3 });
+const detail = fc.record({ kind: fc.constant(FailKind.FAIL_THROWN), message: fc.string() });
+const fails = fc.array(
+  fc.record({ roots, ackedtuple: int64, detail }, { requiredKeys: ['roots', 'ackedtuple'] }),
+  { maxLength: 3 },
+);
 const name = fc.string({ unit: 'grapheme', maxLength: 12 });
 const bytesCount = fc.nat({ max: Number.MAX_SAFE_INTEGER }).map(BigInt);
 
@@ -145,10 +167,11 @@ const sets: fc.Arbitrary<MessageInitShape<typeof HeronTupleSetSchema>> = fc.reco
         { maxLength: 6 },
       ),
     }),
-    control: fc.record({ acks, fails: acks, emits: acks }),
+    control: fc.record({ acks, fails, emits: acks }),
     endOfInput: fc.boolean(),
     consumedBytes: bytesCount,
     grantedBytes: bytesCount,
+    backPressure: fc.record({ isHeld: fc.boolean(), component: fc.string() }),
   },
   { requiredKeys: ['srcTaskId'] },
 );
@@ -251,6 +274,7 @@ suite('TupleSetReader', () => {
           endOfInput: false,
           consumedBytes: 0,
           grantedBytes: 0,
+          backPressure: '',
         });
       }),
     );
@@ -314,6 +338,11 @@ suite('TupleSetReader', () => {
     'with a stream without a component': [0x0a, 5, 0x0a, 3, 0x0a, 1, 0x73, 0x18, 1],
     'with a tuple without a key': [0x0a, 10, ...stream, 0x12, 0, 0x18, 1],
     'with a root without a key': [0x0a, 23, ...stream, 0x12, 13, ...key, 0x12, 2, 0x08, 1, 0x18, 1],
+    'with a root of a negative task': [
+      ...Array.of(0x12, 33, 0x0a, 31, 0x0a, 20, 0x08),
+      ...Array.from({ length: 9 }, () => 0xff),
+      ...Array.of(0x01, 0x11, 0, 0, 0, 0, 0, 0, 0, 0, 0x11, 0, 0, 0, 0, 0, 0, 0, 0, 0x18, 1),
+    ],
     'with an ack without a key': [0x12, 2, 0x0a, 0, 0x18, 1],
     'with tag 0': [0x00, 0x18, 1],
     'with a group that does not end': [0x7b, 0x18, 1],

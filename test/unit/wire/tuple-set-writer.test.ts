@@ -6,6 +6,7 @@ import { AssertionError } from '../../../src/base/assert.ts';
 import { hasCode } from '../../../src/base/errors.ts';
 import { componentName, streamName } from '../../../src/base/ids.ts';
 import { type HeronTupleSet, HeronTupleSetSchema } from '../../../src/wire/generated/tuple_pb.js';
+import type { Roots } from '../../../src/wire/fail-detail.ts';
 import { type StreamHeader, StreamHeaders } from '../../../src/wire/stream-header.ts';
 import {
   consumedBytesSet,
@@ -23,6 +24,19 @@ const words = streams.of(componentName('sentences'), streamName('default'));
 interface EmittedTuple {
   readonly values: readonly unknown[];
   readonly destinations: readonly number[];
+  readonly roots?: readonly { readonly taskid: number; readonly key: bigint }[];
+}
+
+/** As the writer takes them; undefined when there are none. */
+function rootsOf({ roots = [] }: EmittedTuple): Roots | undefined {
+  if (roots.length === 0) return undefined;
+  const halves = roots.map(({ key }) => new Int32Array(BigInt64Array.of(key).buffer));
+  return {
+    count: roots.length,
+    task: (index) => roots[index]?.taskid ?? 0,
+    keyLow: (index) => halves[index]?.[0] ?? 0,
+    keyHigh: (index) => halves[index]?.[1] ?? 0,
+  };
 }
 
 /** Writes one set into the middle of a region and returns its bytes. */
@@ -34,7 +48,9 @@ function writeSet(
 ): Uint8Array {
   const region = new Uint8Array(1024 * 1024).fill(0xee);
   writer.begin(region, 10, region.length - 10, header, task);
-  for (const tuple of tuples) assert.ok(writer.addTuple(tuple.values, tuple.destinations));
+  for (const tuple of tuples) {
+    assert.ok(writer.addTuple(tuple.values, tuple.destinations, rootsOf(tuple)));
+  }
   assert.equal(writer.tupleCount, tuples.length);
   writer.finish();
   assert.ok(writer.start >= 10 && writer.end <= region.length - 10);
@@ -64,6 +80,10 @@ suite('TupleSetWriter', () => {
     fc.record({
       values: fc.array(values, { maxLength: 4 }),
       destinations: fc.array(tasks, { maxLength: 3 }),
+      roots: fc.array(
+        fc.record({ taskid: tasks, key: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }) }),
+        { maxLength: 12 },
+      ),
     }),
     { maxLength: 8 },
   );
@@ -86,6 +106,10 @@ suite('TupleSetWriter', () => {
         assert.deepEqual(
           set.data?.tuples.map((tuple) => tuple.destTaskIds),
           all.map((tuple) => tuple.destinations),
+        );
+        assert.deepEqual(
+          set.data?.tuples.map(({ roots }) => roots.map(({ taskid, key }) => `${taskid}:${key}`)),
+          all.map(({ roots }) => roots.map(({ taskid, key }) => `${taskid}:${key}`)),
         );
       }),
     );
@@ -157,6 +181,19 @@ suite('TupleSetWriter', () => {
     writer.finish();
     const set = readCanonical(region.slice(writer.start, writer.end));
     assert.deepEqual(valuesOf(set), [['first'], ['last']]);
+  });
+
+  test('roots that do not fit leave the set as it was, and all behind it (W2)', () => {
+    const overhead = tupleSetOverhead(words);
+    for (let room = 0; room < 100; room += 1) {
+      const region = new Uint8Array(overhead + room + 200).fill(0xee);
+      const writer = new TupleSetWriter();
+      writer.begin(region, 0, overhead + room, words, 1);
+      const roots = Array.from({ length: 5 }, () => ({ taskid: 1, key: 7n }));
+      const isAdded = writer.addTuple([], [], rootsOf({ values: [], destinations: [], roots }));
+      assert.equal(writer.tupleCount, isAdded ? 1 : 0);
+      assert.ok(region.subarray(overhead + room).every((byte) => byte === 0xee));
+    }
   });
 
   test('a value that cannot be sent leaves the set as it was (W2)', () => {

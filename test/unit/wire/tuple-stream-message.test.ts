@@ -58,6 +58,24 @@ suite('TupleStreamMessage', () => {
     );
   });
 
+  test('a grant tells what of it is lost', () => {
+    const reader = new TupleStreamMessageReader();
+    const count = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
+    fc.assert(
+      fc.property(tasks, fc.nat(1), count, (taskId, granted, lost) => {
+        const head = { taskId, set: new Uint8Array(0), srcTaskId: 0, numTuples: 0 };
+        const amounts = { grantedBytes: BigInt(granted), lostBytes: BigInt(lost) };
+        const bytes = grantedBytesMessage(taskId, granted, lost);
+        assert.deepEqual(bytes, canonical({ ...head, ...amounts }));
+        reader.open(bytes, 0, bytes.length);
+        assert.deepEqual([reader.grantedBytes, reader.lostBytes], [granted, lost]);
+        const without = grantedBytesMessage(taskId, granted);
+        reader.open(without, 0, without.length);
+        assert.equal(reader.lostBytes, 0);
+      }),
+    );
+  });
+
   test('is read as the generated code wrote it', () => {
     const reader = new TupleStreamMessageReader();
     const grants = fc.option(fc.nat({ max: Number.MAX_SAFE_INTEGER }), { nil: undefined });
