@@ -184,6 +184,7 @@ export class SimulatedControlPlane {
         },
         onLinkDown: (_link, reason) => assert.fail(reason),
         onStreamMessage: () => {},
+        onPressure: () => {},
       },
     });
   }

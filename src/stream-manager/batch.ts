@@ -8,6 +8,7 @@ import {
 } from '../wire/tuple-set-format.ts';
 import { STREAM_MESSAGE_HEAD_MAX, STREAM_MESSAGE_TAIL_MAX } from '../wire/tuple-stream-message.ts';
 import type { BatchPool } from './batch-pool.ts';
+import type { RetainedRoots } from './credits.ts';
 import type { LocalSource } from './local-source.ts';
 import type { OutgoingSet } from './outgoing-set.ts';
 
@@ -28,6 +29,7 @@ export class Batch implements OutgoingSet {
   start = 0;
   end = 0;
   tupleCount = 0;
+  roots: RetainedRoots | undefined = undefined;
   readonly sourceTask: number;
   readonly #pool: BatchPool;
   readonly #source: LocalSource;
@@ -75,6 +77,20 @@ export class Batch implements OutgoingSet {
     this.tupleCount += tupleCount;
   }
 
+  /** Writes the key of the tuple appended last, which begins `fromEnd` bytes before its end. */
+  setKey(fromEnd: number, low: number, high: number): void {
+    const { bytes } = this;
+    const at = this.#at - fromEnd;
+    bytes[at] = low;
+    bytes[at + 1] = low >>> 8;
+    bytes[at + 2] = low >>> 16;
+    bytes[at + 3] = low >>> 24;
+    bytes[at + 4] = high;
+    bytes[at + 5] = high >>> 8;
+    bytes[at + 6] = high >>> 16;
+    bytes[at + 7] = high >>> 24;
+  }
+
   seal(): void {
     const { bytes } = this;
     const streamStart = this.#tuplesStart - this.#stream.bytes.length;
@@ -86,6 +102,7 @@ export class Batch implements OutgoingSet {
   }
 
   compact(): void {
+    this.roots = this.roots?.slice();
     const bytesNeeded = this.end + STREAM_MESSAGE_TAIL_MAX;
     if (bytesNeeded * 2 > this.bytes.length) return;
     const small = Buffer.allocUnsafeSlow(bytesNeeded);

@@ -1,4 +1,5 @@
 import { assert } from '../base/assert.ts';
+import { RootRing } from './root-ring.ts';
 import { SetQueue } from './set-queue.ts';
 
 /*
@@ -14,11 +15,14 @@ import { SetQueue } from './set-queue.ts';
       below zero by one set, since sets are whole: a set larger than the window still gets through.
   C2. Consumed bytes are owed to the senders in the order of delivery. No sender is ever granted
       more than what it delivered.
+      What is lost with the task's process is granted as lost, so that the sender knows which sets
+      they were: the oldest that are not credited.
   C3. What arrived over a link that has gone is owed to nobody: the next link starts with full
       windows on both sides.
   C4. An instance gets its bytes back only while none of its batches waits in this stream manager.
       So what waits here for one source is at most one instance window and one packet, times the
-      tasks that each of its tuples goes to.
+      tasks that each of its tuples goes to. Where tuples are dropped in place of waiting it gets
+      them back all the same (local-source.ts): the high mark of congestion.ts is the bound then.
   Topologies have no cycles, so some task can always consume, and every window opens again.
 */
 
@@ -26,13 +30,26 @@ import { SetQueue } from './set-queue.ts';
  * Whoever sends sets to a task and gets its credit back: this stream manager or a link to another.
  */
 export interface CreditOwner {
-  grant(task: number, bytes: number): void;
+  /** The last `lostBytes` of `bytes` were not consumed: they are gone with the task's process. */
+  grant(task: number, bytes: number, lostBytes: number): void;
 }
 
-/** What one stream manager may still send to one task. */
+/** The trees of the tuples of sets: task, low and high half of the root's key, and so on. */
+export type RetainedRoots = Int32Array;
+
+/** Hears of the trees of sets that may be lost. */
+export type OnLostRoots = (roots: RetainedRoots) => void;
+
+/**
+ * What one stream manager may still send to one task, and the trees of what is under way to it: if
+ * that gets lost, they fail at once, and no time has to be out first.
+ */
 export class SendWindow {
   readonly #windowBytes: number;
-  readonly #underWay = new SetQueue<undefined>();
+  /** Whose owner is where in the ring the set's trees begin. */
+  readonly #underWay = new SetQueue<number>();
+  /** Made by the first set that belongs to trees. */
+  #roots: RootRing | undefined;
   #balanceBytes: number;
 
   constructor(windowBytes: number) {
@@ -53,21 +70,48 @@ export class SendWindow {
     return this.#windowBytes - this.#balanceBytes;
   }
 
-  spend(bytes: number, tuples: number): void {
+  /** Tuples of the sets that were sent and have not come back, each whole. */
+  get underWayTuples(): number {
+    return this.#underWay.totalTuples;
+  }
+
+  /** `roots` is copied. */
+  spend(bytes: number, tuples: number, roots?: RetainedRoots): void {
     assert(this.isOpen, 'C1: a set is sent only while the balance is above zero');
     this.#balanceBytes -= bytes;
-    this.#underWay.push(undefined, bytes, tuples);
+    this.#underWay.push(this.#roots?.end ?? 0, bytes, tuples);
+    if (roots === undefined) return;
+    this.#roots ??= new RootRing();
+    this.#roots.push(roots);
   }
 
   /** Credit came back. A peer's word: more than what is under way is not believed (C1). */
   refill(bytes: number): void {
     this.#balanceBytes += this.#underWay.take(bytes, ignoreOwner);
+    const roots = this.#roots;
+    if (roots !== undefined) roots.dropTo(this.#underWay.oldestOwner ?? roots.end);
+  }
+
+  /** Credit came back for sets that were lost (C2). */
+  lose(bytes: number, onLost: OnLostRoots): void {
+    this.#balanceBytes += this.#underWay.take(bytes, ignoreOwner);
+    this.#loseRoots(onLost);
   }
 
   /** The way to the task broke. Returns how many tuples may have been lost on it. */
-  reset(): number {
+  reset(onLost: OnLostRoots = ignoreOwner): number {
     this.#balanceBytes = this.#windowBytes;
-    return this.#underWay.clear(ignoreOwner);
+    const tuples = this.#underWay.clear(ignoreOwner);
+    this.#loseRoots(onLost);
+    return tuples;
+  }
+
+  /** The trees of the sets that have just left the queue. */
+  #loseRoots(onLost: OnLostRoots): void {
+    const roots = this.#roots;
+    if (roots === undefined) return;
+    const lost = roots.takeTo(this.#underWay.oldestOwner ?? roots.end);
+    if (lost.length > 0) onLost(lost);
   }
 }
 
@@ -93,13 +137,13 @@ export class ArrivalLedger {
   /** The task has consumed bytes: its senders get them back (C2). */
   consumed(bytes: number): void {
     this.#unconsumed.take(bytes, this.#owe);
-    this.#pay();
+    this.#pay(false);
   }
 
   /** The task is gone with what it had. Senders get their credit back; returns the lost tuples. */
   reset(): number {
     const lostTuples = this.#unconsumed.clear(this.#owe);
-    this.#pay();
+    this.#pay(true);
     return lostTuples;
   }
 
@@ -107,8 +151,8 @@ export class ArrivalLedger {
     this.#owed.set(sender, (this.#owed.get(sender) ?? 0) + bytes);
   };
 
-  #pay(): void {
-    for (const [sender, bytes] of this.#owed) sender.grant(this.#task, bytes);
+  #pay(isLost: boolean): void {
+    for (const [sender, bytes] of this.#owed) sender.grant(this.#task, bytes, isLost ? bytes : 0);
     this.#owed.clear();
   }
 }

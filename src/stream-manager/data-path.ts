@@ -4,6 +4,7 @@ import { environmentError } from '../base/errors.ts';
 import type { TaskId } from '../base/ids.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
+import type { FailKind } from '../model/fail-reason.ts';
 import type { PlanIndex } from '../model/plan-index.ts';
 import { StreamRouter } from '../routing/stream-router.ts';
 import { AckSetReader } from '../wire/ack-set-reader.ts';
@@ -11,8 +12,10 @@ import { copyOf, type Packet } from '../wire/frame.ts';
 import { StreamHeaders } from '../wire/stream-header.ts';
 import { TupleSetReader } from '../wire/tuple-set-reader.ts';
 import { TupleStreamMessageReader } from '../wire/tuple-stream-message.ts';
+import { AckPath } from './ack-path.ts';
+import type { AckTraffic } from './ack-traffic.ts';
 import { BatchPool } from './batch-pool.ts';
-import { type CreditOwner, SendWindow } from './credits.ts';
+import { type CreditOwner, type OnLostRoots, SendWindow } from './credits.ts';
 import type { DataHoldings } from './data-holdings.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { EndMarkerSet } from './end-marker-set.ts';
@@ -35,8 +38,18 @@ export interface DataPathOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly traffic: InstanceTraffic;
+  /** Undefined at most once. */
+  readonly atLeastOnce: AtLeastOnceOptions | undefined;
+  /** `topology.droptuples.upon.backpressure` */
+  readonly dropsWhenBehind: boolean;
   /** A local task has sent its last tuple; said once. */
   readonly onEnded: (task: TaskId) => void;
+}
+
+export interface AtLeastOnceOptions {
+  /** `topology.message.timeout.secs`; undefined when time-outs are off. */
+  readonly timeoutMs: number | undefined;
+  readonly traffic: AckTraffic;
 }
 
 interface LocalTask {
@@ -67,12 +80,30 @@ interface HeldSet {
  *   + (L + S) · packet limit                   packets that have begun to arrive
  *   + 10 MiB                                   buffers to use again
  *
+ * with `topology.droptuples.upon.backpressure`, in place of the first line,
+ *
+ *     T · (high mark + one packet)               what waits in outboxes before tuples are dropped
+ *
+ * and with at least once
+ *
+ *     20 to 55 bytes · live trees                T3 of tree-table.ts; spouts of this engine have
+ *                                                topology.max.spout.pending of them at most
+ *   + as much again as outboxes hold and         the trees of these tuples: 12 bytes each, in rings
+ *     what was sent and is not yet consumed      that double; such tuples have 25 bytes at least
+ *   + L · T · 16 KiB                             trees of what is in open batches
+ *   + 32 KiB · spout tasks elsewhere             acks of one turn
+ *   + L · 4 MiB                                  fails that a spout's socket has not taken
+ *
+ * and what sockets have not taken of acks: 30 bytes for each tuple that tasks here have consumed,
+ * and so bounded by what their trees' spouts have out.
+ *
  * Sets count by their bytes; one that waits weighs some 300 bytes more, which shows only where
  * sources send single tiny tuples on alternating streams.
  *
  * P1. Tuples reach an instance only after it has the plan (`instanceOpened`), and nothing is routed
  *     before there is one: what comes earlier waits, and counts against the window of its source.
  * P2. When a way breaks, what was under way on it is lost and counted; what waits for it stays.
+ *     With at least once the trees of what is lost fail at once (credits.ts).
  * P3. An end marker is sent once behind the data of its task, and again each time a way comes back.
  */
 export class DataPath {
@@ -83,14 +114,16 @@ export class DataPath {
   readonly #ends = new EndMarkers();
   readonly #pool = new BatchPool();
   readonly #set = new TupleSetReader(new StreamHeaders());
-  readonly #acks = new AckSetReader();
+  readonly #ackReader = new AckSetReader();
   readonly #message = new TupleStreamMessageReader();
   #held: HeldSet[] = [];
   #plan: PlanIndex | undefined;
   #dispatcher: Dispatcher | undefined;
+  /** Undefined at most once, and before there is a plan. */
+  #acks: AckPath | undefined;
 
   constructor(options: DataPathOptions) {
-    const { clock, localTasks, instanceWindowBytes, traffic } = options;
+    const { clock, localTasks, instanceWindowBytes, traffic, dropsWhenBehind } = options;
     this.#options = options;
     this.#schedule = new FlushSchedule(clock);
     const ownSender: CreditOwner = {
@@ -100,7 +133,9 @@ export class DataPath {
       localTasks.map((task) => [
         task,
         {
-          source: new LocalSource(task, instanceWindowBytes, this.#schedule),
+          source: new LocalSource(task, instanceWindowBytes, this.#schedule, {
+            waitsForBatches: !dropsWhenBehind,
+          }),
           destination: new LocalDestination(task, ownSender, this.#pool, traffic),
         },
       ]),
@@ -110,7 +145,9 @@ export class DataPath {
   /** The first plan, whose tasks stay the same for the life of this process. */
   start(plan: PlanIndex): void {
     const { keyGroups, random, localTasks, traffic, logger, peerWindowBytes } = this.#options;
+    const { dropsWhenBehind } = this.#options;
     this.#plan = plan;
+    this.#acks = this.#createAcks(plan);
     for (const { task } of plan.plan.instances) {
       this.#outboxes.set(task, new Outbox(task, new SendWindow(peerWindowBytes), this.#schedule));
     }
@@ -120,10 +157,30 @@ export class DataPath {
       pool: this.#pool,
       traffic,
       logger,
+      acks: this.#acks,
+      dropsWhenBehind,
     });
     const held = this.#held;
     this.#held = [];
     for (const set of held) this.#handleHeld(set);
+  }
+
+  /** By task of the plan; none before there is one. */
+  get outboxes(): ReadonlyMap<TaskId, Outbox> {
+    return this.#outboxes;
+  }
+
+  /** Whether tuples may still come here for a task: not all that send to it have ended. */
+  awaitsTuplesFor(task: TaskId): boolean {
+    if (this.#plan === undefined) return false;
+    const isLocal = this.#locals.has(task);
+    const passesHere = (source: TaskId): boolean => isLocal || this.#locals.has(source);
+    return this.#ends.awaitsTuplesFor(task, this.#plan, passesHere);
+  }
+
+  /** The local spout tasks that back pressure holds from now on: their trees do not age. */
+  setHeld(tasks: ReadonlySet<TaskId>): void {
+    this.#acks?.setHeld(tasks);
   }
 
   get holdings(): DataHoldings {
@@ -143,9 +200,23 @@ export class DataPath {
     };
   }
 
+  /** Live trees of a local spout task; 0 for all others, and at most once. */
+  liveTreesOf(task: TaskId): number {
+    return this.#acks?.treesOf(task)?.ledger.count ?? 0;
+  }
+
+  /** Stops all timers; idempotent. */
+  close(): void {
+    this.#acks?.close();
+  }
+
   /** An instance has registered: it may send. */
   instanceRegistered(session: InstanceSession): void {
-    this.#local(session.address.task).source.connect(session);
+    const { task } = session.address;
+    const { source, destination } = this.#local(task);
+    this.#acks?.instanceChanged(task);
+    source.connect(session);
+    destination.register(session.connection);
   }
 
   /** An instance has the plan: it may receive, and first what waited for it. */
@@ -162,11 +233,13 @@ export class DataPath {
     const { task } = session.address;
     const { source, destination } = this.#local(task);
     source.disconnect();
-    this.#outboxes.get(task)?.disconnect();
+    this.#outboxes.get(task)?.disconnect(this.#onLost('lost-instance', task));
     destination.disconnect();
+    this.#acks?.instanceChanged(task);
   }
 
   linkUp(link: PeerLink): void {
+    this.#acks?.linkUp(link);
     for (const { task } of this.#plan?.instancesOf(link.peer) ?? []) {
       const outbox = this.#outboxes.get(task);
       outbox?.connect(link);
@@ -177,8 +250,10 @@ export class DataPath {
   }
 
   linkDown(link: PeerLink): void {
+    this.#acks?.linkDown(link);
     for (const { task } of this.#plan?.instancesOf(link.peer) ?? []) {
-      const lostTuples = this.#outboxes.get(task)?.disconnect() ?? 0;
+      const onLost = this.#onLost('lost-stream-manager', task);
+      const lostTuples = this.#outboxes.get(task)?.disconnect(onLost) ?? 0;
       link.traffic.tuplesToPeerLost.add(lostTuples);
     }
   }
@@ -197,7 +272,7 @@ export class DataPath {
       return;
     }
     this.#held.push({ session, bytes: copyOf(bytes, payloadStart, payloadEnd) });
-    source.batchOpened(); // It waits like a batch, so that the window stays closed (P1).
+    source.setHeldBack(); // The window stays closed (P1).
   }
 
   /** A tuple set or credit from another stream manager. */
@@ -205,9 +280,10 @@ export class DataPath {
     const message = this.#message;
     const { traffic } = this.#options;
     message.open(packet.bytes, packet.payloadStart, packet.payloadEnd);
-    const { setStart, setEnd, tupleCount } = message;
+    const { setStart, setEnd, tupleCount, grantedBytes, lostBytes } = message;
     const task = message.destinationTask as TaskId;
-    if (message.grantedBytes > 0) this.#outboxes.get(task)?.refill(message.grantedBytes);
+    if (grantedBytes > 0) this.#takeCredit(task, grantedBytes, lostBytes);
+    else if (lostBytes > 0) this.#acks?.acksWereLost(task);
     if (setStart === setEnd) return;
     traffic.bytesFromPeers.value += setEnd - setStart;
     traffic.tuplesFromPeers.value += tupleCount;
@@ -216,7 +292,7 @@ export class DataPath {
       traffic.tuplesWithoutDestination.value += tupleCount;
       return;
     }
-    if (tupleCount === 0) this.#rememberEnd(packet.bytes, setStart, setEnd, task);
+    if (tupleCount === 0 && !this.#handleControl(packet.bytes, setStart, setEnd, task)) return;
     local.destination.deliver(link, packet.bytes, setStart, setEnd, tupleCount);
   }
 
@@ -227,7 +303,7 @@ export class DataPath {
     } catch (error) {
       session.connection.failHandler(error);
     } finally {
-      source.batchSent();
+      source.setLetGo();
     }
   }
 
@@ -240,19 +316,26 @@ export class DataPath {
       throw environmentError('UNEXPECTED_MESSAGE', why);
     }
     if (set.consumedBytes > 0) this.#local(source.task).destination.consumed(set.consumedBytes);
-    if (set.controlEnd > set.controlStart) this.#countAcks(bytes, set.controlStart, set.controlEnd);
     if (set.stream !== undefined) {
       source.received(end - start);
       const dispatcher = assertDefined(this.#dispatcher, 'P1: sets are routed by a plan');
       traffic.tuplesFromInstances.value += dispatcher.dispatch(source, set, set.stream);
     }
+    const { controlStart, controlEnd } = set;
+    if (controlEnd > controlStart) this.#handleAcks(source, bytes, controlStart, controlEnd);
     if (set.endOfInput) this.#handleEnd(source);
+  }
+
+  /** Behind the data of its set: an ack comes after what was emitted before it (as Heron). */
+  #handleAcks({ task }: LocalSource, bytes: Uint8Array, start: number, end: number): void {
+    if (this.#acks === undefined) this.#countAcks(bytes, start, end);
+    else this.#acks.handleInstanceSet(task, bytes, start, end);
   }
 
   /** At most once knows no acks; foreign instances send them all the same. */
   #countAcks(bytes: Uint8Array, start: number, end: number): void {
     const { acksFromInstances, failsFromInstances } = this.#options.traffic;
-    const acks = this.#acks;
+    const acks = this.#ackReader;
     acks.open(bytes, start, end);
     while (acks.next()) (acks.kind === 'ack' ? acksFromInstances : failsFromInstances).add(1);
   }
@@ -269,19 +352,45 @@ export class DataPath {
     this.#options.onEnded(source.task);
   }
 
-  #rememberEnd(bytes: Uint8Array, start: number, end: number, destination: TaskId): void {
-    this.#set.open(bytes, start, end);
-    if (this.#set.endOfInput) this.#ends.addRemote(this.#set.sourceTask as TaskId, destination);
+  /** A set without data from another stream manager. Returns whether the task has to get it. */
+  #handleControl(bytes: Uint8Array, start: number, end: number, destination: TaskId): boolean {
+    const set = this.#set;
+    set.open(bytes, start, end);
+    const { controlStart, controlEnd } = set;
+    const source = set.sourceTask as TaskId;
+    if (set.endOfInput) this.#ends.addRemote(source, destination);
+    if (this.#acks === undefined || controlEnd === controlStart) return true;
+    this.#acks.handlePeerSet(source, bytes, controlStart, controlEnd);
+    return set.endOfInput;
   }
 
-  /**
-   * Ended tasks whose markers a destination is owed: local ones, and remote ones that told us so.
-   */
+  #takeCredit(task: TaskId, grantedBytes: number, lostBytes: number): void {
+    const outbox = this.#outboxes.get(task);
+    if (grantedBytes > lostBytes) outbox?.refill(grantedBytes - lostBytes);
+    if (lostBytes > 0) outbox?.lose(lostBytes, this.#onLost('lost-instance', task));
+  }
+
+  #onLost(kind: FailKind, task: TaskId): OnLostRoots {
+    return (roots) => this.#acks?.lost(kind, task, roots);
+  }
+
+  #createAcks(plan: PlanIndex): AckPath | undefined {
+    const { atLeastOnce, traffic } = this.#options;
+    if (atLeastOnce === undefined) return undefined;
+    return new AckPath({
+      ...this.#options,
+      ...atLeastOnce,
+      instanceTraffic: traffic,
+      plan,
+      schedule: this.#schedule,
+      pool: this.#pool,
+      deliver: (task, set, release) => this.#local(task).destination.sendControl(set, release),
+      queuedBytes: (task) => this.#local(task).destination.queuedBytes,
+    });
+  }
+
   #endedUpstreamOf(destination: TaskId): readonly TaskId[] {
-    const component = this.#plan?.componentOf(destination);
-    const upstream = new Set(component && this.#plan?.upstreamTasks(component.name));
-    const local = this.#ends.localTasks().filter((task) => upstream.has(task));
-    return [...local, ...this.#ends.remoteTasksFor(destination)];
+    return this.#plan === undefined ? [] : this.#ends.upstreamOf(destination, this.#plan);
   }
 
   #local(task: TaskId): LocalTask {

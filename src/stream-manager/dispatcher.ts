@@ -4,6 +4,7 @@ import { Destinations } from '../routing/destinations.ts';
 import type { RoutedStream, StreamRouter } from '../routing/stream-router.ts';
 import type { StreamHeader } from '../wire/stream-header.ts';
 import type { TupleSetReader } from '../wire/tuple-set-reader.ts';
+import type { AckPath } from './ack-path.ts';
 import { BATCH_BYTES, type BatchPool } from './batch-pool.ts';
 import { Lane } from './lane.ts';
 import type { LocalSource } from './local-source.ts';
@@ -17,12 +18,19 @@ export interface DispatcherOptions {
   readonly pool: BatchPool;
   readonly traffic: InstanceTraffic;
   readonly logger: Logger;
+  /** With at least once: tuples that belong to trees get keys, and are accounted for. */
+  readonly acks?: AckPath | undefined;
+  /** `topology.droptuples.upon.backpressure` */
+  readonly dropsWhenBehind?: boolean;
 }
 
 /**
  * Takes the tuples of local sources apart by destination: each one is routed and copied, still
  * encoded, into the lane from its source to each destination. The hottest loop of a stream manager
  * (bench/route.ts).
+ *
+ * T1. A tuple is copied to all of its destinations, or to none, before the account of its trees
+ *     hears of it: nobody can have acked a copy by then.
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
@@ -30,15 +38,19 @@ export class Dispatcher {
   /** By source task, then by destination task. */
   readonly #lanes = new Map<TaskId, (Lane | undefined)[]>();
   readonly #reported = new Set<StreamHeader>();
+  readonly #acks: AckPath | undefined;
+  readonly #dropsWhenBehind: boolean;
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
+    this.#acks = options.acks;
+    this.#dropsWhenBehind = options.dropsWhenBehind === true;
   }
 
   /** Routes every tuple of the set that the reader has open. Returns how many there were. */
   dispatch(source: LocalSource, set: TupleSetReader, header: StreamHeader): number {
     const stream = this.#options.router.streamOf(header);
-    if (stream === undefined) return this.#drop(set, header);
+    if (stream === undefined) return this.#ignore(source, set, header);
     if (stream.fixedTasks !== undefined) return this.#dispatchRuns(source, set, stream, header);
     const lanes = this.#lanesOf(source);
     let tupleCount = 0;
@@ -59,11 +71,52 @@ export class Dispatcher {
     const destinations = this.#destinations;
     const misdirected = stream.route(set, destinations);
     if (misdirected > 0) this.#options.traffic.tuplesWithoutDestination.value += misdirected;
+    if (set.roots.count > 0 && this.#acks !== undefined) {
+      this.#dispatchTracked(source, lanes, set, header, this.#acks);
+      return;
+    }
     for (let index = 0; index < destinations.count; index += 1) {
       const task = destinations.tasks[index] as TaskId;
       const lane = lanes[task] ?? this.#openLane(source, lanes, task);
+      if (this.#dropsWhenBehind && this.#drops(lane, 1)) continue;
       lane.append(header, set.bytes, set.tupleStart, set.tupleEnd, 1);
     }
+  }
+
+  /** A tuple that belongs to trees, to `#destinations`: each copy has a key of its own (T1). */
+  #dispatchTracked(
+    source: LocalSource,
+    lanes: (Lane | undefined)[],
+    set: TupleSetReader,
+    header: StreamHeader,
+    acks: AckPath,
+  ): void {
+    const { count, tasks } = this.#destinations;
+    const { keys } = acks;
+    let xorLow = 0;
+    let xorHigh = 0;
+    let droppedFor: TaskId | undefined;
+    for (let index = 0; index < count; index += 1) {
+      const task = tasks[index] as TaskId;
+      const lane = lanes[task] ?? this.#openLane(source, lanes, task);
+      if (this.#dropsWhenBehind && this.#drops(lane, 1)) {
+        droppedFor = task;
+        continue;
+      }
+      keys.next();
+      lane.appendTracked(header, set, keys.low, keys.high);
+      xorLow ^= keys.low;
+      xorHigh ^= keys.high;
+    }
+    if (droppedFor !== undefined) acks.dropped(source.task, set.roots, droppedFor);
+    else if (count === 0) acks.sentNowhere(source.task, set.roots);
+    else acks.sent(source.task, set.roots, xorLow, xorHigh);
+  }
+
+  #drops(lane: Lane, tupleCount: number): boolean {
+    if (!lane.isBehind) return false;
+    this.#options.traffic.tuplesDropped.value += tupleCount;
+    return true;
   }
 
   /**
@@ -77,6 +130,7 @@ export class Dispatcher {
     header: StreamHeader,
   ): number {
     const lanes = this.#lanesOf(source);
+    const tracks = this.#acks !== undefined;
     let tupleCount = 0;
     let start = 0;
     let end = 0;
@@ -85,6 +139,7 @@ export class Dispatcher {
       if (inRun === 0) return;
       for (const task of stream.fixedTasks ?? []) {
         const lane = lanes[task] ?? this.#openLane(source, lanes, task);
+        if (this.#dropsWhenBehind && this.#drops(lane, inRun)) continue;
         lane.append(header, set.bytes, start, end, inRun);
       }
       inRun = 0;
@@ -92,7 +147,7 @@ export class Dispatcher {
     try {
       while (set.next()) {
         tupleCount += 1;
-        const isPlain = set.destinationCount === 0;
+        const isPlain = set.destinationCount === 0 && (!tracks || set.roots.count === 0);
         const follows = set.tupleStart === end && set.tupleEnd - start <= BATCH_BYTES;
         if (!isPlain || !follows) endRun();
         if (isPlain) {
@@ -128,8 +183,11 @@ export class Dispatcher {
     return lane;
   }
 
-  /** As in Heron, tuples of a stream without consumers go nowhere, even when they name a task. */
-  #drop(set: TupleSetReader, header: StreamHeader): number {
+  /**
+   * As in Heron, tuples of a stream without consumers go nowhere, even when they name a task; but a
+   * tree that begins with one of them is complete, where Heron's would never be.
+   */
+  #ignore(source: LocalSource, set: TupleSetReader, header: StreamHeader): number {
     const { logger, traffic } = this.#options;
     if (!this.#reported.has(header)) {
       this.#reported.add(header);
@@ -137,7 +195,10 @@ export class Dispatcher {
       logger.warn('nobody reads this stream; its tuples are dropped', { component, stream });
     }
     let tupleCount = 0;
-    while (set.next()) tupleCount += 1;
+    while (set.next()) {
+      tupleCount += 1;
+      if (set.roots.count > 0) this.#acks?.sentNowhere(source.task, set.roots);
+    }
     traffic.tuplesWithoutDestination.value += tupleCount;
     return tupleCount;
   }

@@ -10,6 +10,7 @@ export class EndMarkerSet implements OutgoingSet {
   readonly byteLength: number;
   readonly sourceTask: number;
   readonly tupleCount = 0;
+  readonly roots = undefined;
 
   constructor(sourceTask: number) {
     const set = endOfInputSet(sourceTask);

@@ -1,4 +1,5 @@
 import type { TaskId } from '../base/ids.ts';
+import type { PlanIndex } from '../model/plan-index.ts';
 
 /*
   Which tasks have sent their last tuple, as state. A marker that was lost with a connection is sent
@@ -30,6 +31,30 @@ export class EndMarkers {
     const sources = this.#remoteByDestination.get(destination) ?? new Set();
     sources.add(source);
     this.#remoteByDestination.set(destination, sources);
+  }
+
+  /**
+   * Ended tasks whose markers a destination is owed: local ones in the order in which they ended,
+   * and remote ones that told us so.
+   */
+  upstreamOf(destination: TaskId, plan: PlanIndex): readonly TaskId[] {
+    const component = plan.componentOf(destination);
+    const upstream = new Set(component && plan.upstreamTasks(component.name));
+    const local = this.localTasks().filter((task) => upstream.has(task));
+    return [...local, ...this.remoteTasksFor(destination)];
+  }
+
+  /** Whether tuples of any of the tasks that `passesHere` may still come for a destination. */
+  awaitsTuplesFor(
+    destination: TaskId,
+    plan: PlanIndex,
+    passesHere: (source: TaskId) => boolean,
+  ): boolean {
+    const component = plan.componentOf(destination);
+    if (component === undefined) return false;
+    const ended = new Set(this.upstreamOf(destination, plan));
+    const sources = plan.upstreamTasks(component.name);
+    return sources.some((source) => passesHere(source) && !ended.has(source));
   }
 
   /** In the order in which they ended. */

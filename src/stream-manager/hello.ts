@@ -25,6 +25,9 @@ import {
   H3. When a plan moves a stream manager to another address, a link that it dialled by an older plan
       is closed: H1 for links that are already up. At the same address a port tells the incarnations
       apart, since the old one must have left it.
+  H4. A stream manager of another implementation knows neither token nor engine version and is
+      refused, so all of one mesh understand each other's leases. What comes without them holds all
+      the same (hold-book.ts, B2), and without a component it holds all spouts.
 */
 
 /** What a stream manager says when it connects to another one. */

@@ -32,6 +32,8 @@ export class LocalDestination implements SetSink {
   readonly #ownSender: CreditOwner;
   readonly #pool: BatchPool;
   readonly #traffic: InstanceTraffic;
+  /** That of an instance that has registered, and that of one that has the plan. */
+  #registered: PacketConnection | undefined;
   #connection: PacketConnection | undefined;
   #reportsConsumption = false;
   #arrivals: Arrival[] = [];
@@ -55,6 +57,14 @@ export class LocalDestination implements SetSink {
     return this.#arrivals.reduce((bytes, { set }) => bytes + set.length, 0);
   }
 
+  /**
+   * Its instance has registered: it hears of its trees. One that has connected again waits for acks
+   * and fails, whether this stream manager has been opened by now or not.
+   */
+  register(connection: PacketConnection): void {
+    this.#registered = connection;
+  }
+
   connect(
     connection: PacketConnection,
     { reportsConsumption }: { reportsConsumption: boolean },
@@ -72,6 +82,7 @@ export class LocalDestination implements SetSink {
    * What the instance had not consumed is lost, counted, and no longer held against its senders.
    */
   disconnect(): void {
+    this.#registered = undefined;
     this.#connection = undefined;
     this.#traffic.tuplesToInstancesLost.add(this.#ledger.reset());
   }
@@ -102,6 +113,21 @@ export class LocalDestination implements SetSink {
 
   consumed(bytes: number): void {
     this.#ledger.consumed(bytes);
+  }
+
+  /** Bytes that have left for the instance and that its connection has not taken. */
+  get queuedBytes(): number {
+    return this.#registered?.queuedBytes ?? 0;
+  }
+
+  /**
+   * Sends a set without data, behind what has left before. It costs no credit. `release` is called
+   * when its bytes have left or are lost; not when it returns false: while the instance is away.
+   */
+  sendControl(set: Uint8Array, release: () => void): boolean {
+    const connection = this.#registered;
+    if (connection === undefined) return false;
+    return sendDataPacket(connection, TUPLE_SET_2_TYPE, set, release);
   }
 
   #give(

@@ -18,13 +18,24 @@ export class LocalSource implements Flushable {
   readonly task: TaskId;
   readonly #window: InstanceWindow;
   readonly #schedule: FlushSchedule;
+  readonly #waitsForBatches: boolean;
   #pacing: SourcePacing | undefined;
   #isScheduled = false;
 
-  constructor(task: TaskId, windowBytes: number, schedule: FlushSchedule) {
+  /**
+   * `waitsForBatches` is false where tuples for a task that is behind are dropped: what waits is
+   * bounded by that, and a source that stopped for it would have nothing dropped.
+   */
+  constructor(
+    task: TaskId,
+    windowBytes: number,
+    schedule: FlushSchedule,
+    { waitsForBatches = true }: { readonly waitsForBatches?: boolean } = {},
+  ) {
     this.task = task;
     this.#window = new InstanceWindow(windowBytes);
     this.#schedule = schedule;
+    this.#waitsForBatches = waitsForBatches;
   }
 
   /** Its instance has registered; a new connection starts with a full window. */
@@ -44,11 +55,20 @@ export class LocalSource implements Flushable {
   }
 
   batchOpened(): void {
+    if (this.#waitsForBatches) this.setHeldBack();
+  }
+
+  batchSent(): void {
+    if (this.#waitsForBatches) this.setLetGo();
+  }
+
+  /** Something of it waits and has no other bound than its window. */
+  setHeldBack(): void {
     this.#window.batchOpened();
     this.#settleLater();
   }
 
-  batchSent(): void {
+  setLetGo(): void {
     this.#window.batchSent();
     if (!this.#window.isBlocked) this.#settleLater();
   }

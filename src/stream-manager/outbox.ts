@@ -1,6 +1,7 @@
 import { assert } from '../base/assert.ts';
 import type { TaskId } from '../base/ids.ts';
-import type { SendWindow } from './credits.ts';
+import type { Congestion, WatchedQueue } from './congestion.ts';
+import type { OnLostRoots, SendWindow } from './credits.ts';
 import type { Flushable, FlushSchedule } from './flush-schedule.ts';
 import type { OutgoingSet } from './outgoing-set.ts';
 
@@ -28,8 +29,10 @@ export interface SetSink {
  * O2. A set with data leaves only while there is a way and credit; a marker needs only the way.
  * O3. What cannot leave waits, however long the way is broken. It is bounded by C4 of credits.ts.
  * O4. An open batch is sealed when it is full or can leave; while it cannot, it goes on filling.
+ * O5. Whoever watches (congestion.ts) hears of what waits and of what leaves as the last thing that
+ *     a call does, and only data counts: markers and acks never make a task be behind.
  */
-export class Outbox implements Flushable {
+export class Outbox implements Flushable, WatchedQueue {
   readonly task: TaskId;
   readonly #window: SendWindow;
   readonly #schedule: FlushSchedule;
@@ -38,7 +41,15 @@ export class Outbox implements Flushable {
   #head = 0;
   readonly #openLanes: OpenLane[] = [];
   #sink: SetSink | undefined;
+  #hasBeenConnected = false;
   #isScheduled = false;
+  #queuedBytes = 0;
+  /** Of these, in sets with data. */
+  #waitingBytes = 0;
+  #waitingTuples = 0;
+  /** In sets with data, since the beginning. */
+  #sentBytes = 0;
+  #congestion: Congestion | undefined;
 
   constructor(task: TaskId, window: SendWindow, schedule: FlushSchedule) {
     this.task = task;
@@ -46,34 +57,70 @@ export class Outbox implements Flushable {
     this.#schedule = schedule;
   }
 
-  /** Bytes of the sets that wait; walks over them, for whoever watches the bounds. */
+  /** Bytes of the sets that wait. */
   get queuedBytes(): number {
-    let bytes = 0;
-    for (let at = this.#head; at < this.#queue.length; at += 1) {
-      bytes += this.#queue[at]?.byteLength ?? 0;
-    }
-    return bytes;
+    return this.#queuedBytes;
   }
 
   get underWayBytes(): number {
     return this.#window.underWayBytes;
   }
 
+  /** Whether its task is behind; never where nobody watches. */
+  get isBehind(): boolean {
+    return this.#congestion !== undefined && this.#congestion.isBehind;
+  }
+
+  get isAway(): boolean {
+    return this.#hasBeenConnected && this.#sink === undefined;
+  }
+
+  get waitingBytes(): number {
+    return this.#waitingBytes;
+  }
+
+  get tuplesOut(): number {
+    return this.#waitingTuples + this.#window.underWayTuples;
+  }
+
+  get acceptedBytes(): number {
+    return this.#sentBytes + this.#waitingBytes;
+  }
+
+  get takenBytes(): number {
+    return this.#sentBytes - this.#window.underWayBytes;
+  }
+
+  /** From now on `congestion` hears what happens here (O5). */
+  watch(congestion: Congestion): void {
+    this.#congestion = congestion;
+  }
+
   /** The way is there: what waited leaves. */
   connect(sink: SetSink): void {
     this.#sink = sink;
+    this.#hasBeenConnected = true;
     this.flush();
+    this.#congestion?.judge();
   }
 
-  /** The way broke. Returns how many tuples may have been lost on it. */
-  disconnect(): number {
+  /** The way broke. Returns how many tuples may have been lost on it; `onLost` hears of trees. */
+  disconnect(onLost?: OnLostRoots): number {
     this.#sink = undefined;
-    return this.#window.reset();
+    const lostTuples = this.#window.reset(onLost);
+    this.#congestion?.judge();
+    return lostTuples;
   }
 
   /** Credit for this task has come back. */
   refill(bytes: number): void {
     this.#window.refill(bytes);
+    this.#drain();
+  }
+
+  /** Credit has come back for sets that were lost with the task's process. */
+  lose(bytes: number, onLost: OnLostRoots): void {
+    this.#window.lose(bytes, onLost);
     this.#drain();
   }
 
@@ -101,6 +148,11 @@ export class Outbox implements Flushable {
     }
     set.compact();
     this.#queue.push(set);
+    this.#queuedBytes += set.byteLength;
+    if (set.tupleCount === 0) return;
+    this.#waitingBytes += set.byteLength;
+    this.#waitingTuples += set.tupleCount;
+    this.#congestion?.onWaiting(this.#waitingBytes);
   }
 
   flush(): void {
@@ -117,6 +169,7 @@ export class Outbox implements Flushable {
       if (lane === undefined) break;
       this.#send(lane.seal());
     }
+    this.#congestion?.onProgress(this.#waitingBytes);
   }
 
   #drainQueue(): void {
@@ -124,6 +177,9 @@ export class Outbox implements Flushable {
       const set = this.#queue[this.#head] as OutgoingSet;
       if (!this.#mayLeave(set)) break;
       this.#head += 1;
+      this.#queuedBytes -= set.byteLength;
+      if (set.tupleCount > 0) this.#waitingBytes -= set.byteLength;
+      this.#waitingTuples -= set.tupleCount;
       this.#send(set);
     }
     if (this.#head === this.#queue.length) {
@@ -141,7 +197,10 @@ export class Outbox implements Flushable {
   }
 
   #send(set: OutgoingSet): void {
-    if (set.tupleCount > 0) this.#window.spend(set.byteLength, set.tupleCount);
+    if (set.tupleCount > 0) {
+      this.#window.spend(set.byteLength, set.tupleCount, set.roots);
+      this.#sentBytes += set.byteLength;
+    }
     assert(this.#sink !== undefined, 'O2: a set leaves only while there is a way');
     set.onSent();
     this.#sink.send(set, this.task);

@@ -1,3 +1,5 @@
+import type { RetainedRoots } from './credits.ts';
+
 /**
  * A tuple set that leaves this stream manager: the bytes of one HeronTupleSet2, with free room
  * around them in which a sink may write what its packet needs (`STREAM_MESSAGE_HEAD_MAX` before
@@ -13,7 +15,12 @@ export interface OutgoingSet {
   readonly sourceTask: number;
   /** Data tuples in it; 0 in an end marker, which costs no credit. */
   readonly tupleCount: number;
-  /** It has to wait: gives back memory that it does not need. */
+  /**
+   * The trees of its tuples; undefined when none of them is tracked. Until `compact` they may lie
+   * in memory that the next set needs.
+   */
+  readonly roots: RetainedRoots | undefined;
+  /** It has to wait: gives back memory that it does not need, or that is not its own. */
   compact(): void;
   /** It leaves its queue. */
   onSent(): void;

@@ -47,7 +47,7 @@ export class PeerLink implements SetSink, CreditOwner {
   }
 
   /** Nothing is sent once the connection has ended: C3 of credits.ts. */
-  grant(task: number, bytes: number): void {
-    sendPeerCredit(this.connection, task, bytes);
+  grant(task: number, bytes: number, lostBytes: number): void {
+    sendPeerCredit(this.connection, task, bytes, lostBytes);
   }
 }

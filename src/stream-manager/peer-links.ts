@@ -13,16 +13,31 @@ import type { Logger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
 import type { MetricsRegistry } from '../metrics/metrics-registry.ts';
 import type { StreamManagerAddress } from '../model/physical-plan.ts';
+import { broadcast } from '../net/broadcast.ts';
 import { ReconnectingClient } from '../net/client.ts';
 import { MessageHandlers } from '../net/message-handlers.ts';
 import type { Network } from '../net/network.ts';
 import type { PacketConnection } from '../net/packet-connection.ts';
 import type { Packet } from '../wire/frame.ts';
-import { Hello, StatusCode, type ValueOf } from '../wire/messages.ts';
+import {
+  Hello,
+  StartBackPressure,
+  StatusCode,
+  StopBackPressure,
+  type ValueOf,
+} from '../wire/messages.ts';
 import { TUPLE_STREAM_TYPE } from '../wire/tuple-stream-message.ts';
 import { hasMoved, refusalOfHello } from './hello.ts';
 import type { Membership } from './membership.ts';
 import { PeerLink } from './peer-link.ts';
+import {
+  type PressureSender,
+  type PressureSignal,
+  startMessage,
+  startSignal,
+  stopMessage,
+  stopSignal,
+} from './pressure-signal.ts';
 import { PeerTraffic } from './traffic-metrics.ts';
 
 type HelloRequest = ValueOf<typeof Hello.request>;
@@ -41,6 +56,7 @@ export interface PeerEvents {
   onLinkUp(link: PeerLink): void;
   onLinkDown(link: PeerLink, reason: EngineError): void;
   onStreamMessage(link: PeerLink, packet: Packet): void;
+  onPressure(link: PeerLink, signal: PressureSignal): void;
 }
 
 export interface PeerLinksOptions {
@@ -72,26 +88,47 @@ export class PeerLinks {
   readonly #options: PeerLinksOptions;
   readonly #links = new Map<StreamManagerId, PeerLink>();
   readonly #linkByConnection = new Map<PacketConnection, PeerLink>();
+  /** Links of which the events have told. */
+  readonly #up = new Set<PeerLink>();
   readonly #clients = new Map<StreamManagerId, ReconnectingClient>();
   #plan: Neighbourhood | undefined;
+  #pressureMessages = 0;
 
   constructor(options: PeerLinksOptions) {
     this.#options = options;
-    this.handlers = new MessageHandlers()
-      .onRequest(Hello, (request, connection) => this.#handleHello(request, connection))
-      .onRaw(TUPLE_STREAM_TYPE, (packet, connection) => this.#handleSet(packet, connection));
+    this.handlers = this.#linkHandlers().onRequest(Hello, (request, connection) =>
+      this.#handleHello(request, connection),
+    );
   }
 
   /** True while every other stream manager of the plan is linked with this one. */
   get areAllUp(): boolean {
     return (
       this.#plan !== undefined &&
-      this.#plan.streamManagers.every(({ id }) => id === this.#options.ownId || this.#links.has(id))
+      this.#plan.streamManagers.every(
+        ({ id }) => id === this.#options.ownId || this.linkWith(id) !== undefined,
+      )
     );
   }
 
   linkWith(peer: StreamManagerId): PeerLink | undefined {
-    return this.#links.get(peer);
+    const link = this.#links.get(peer);
+    return link !== undefined && this.#up.has(link) ? link : undefined;
+  }
+
+  /** Tells every linked stream manager about back pressure. */
+  announce(signal: PressureSignal): void {
+    const connections = Array.from(this.#links.values(), ({ connection }) => connection);
+    if (signal.kind === 'stop') {
+      broadcast(connections, StopBackPressure, stopMessage(signal, this.#sender()));
+    } else broadcast(connections, StartBackPressure, startMessage(signal, this.#sender()));
+  }
+
+  /** Tells one of them. */
+  tell({ connection }: PeerLink, signal: PressureSignal): void {
+    if (signal.kind === 'stop') {
+      connection.send(StopBackPressure, stopMessage(signal, this.#sender()));
+    } else connection.send(StartBackPressure, startMessage(signal, this.#sender()));
   }
 
   /** A newer plan is in force: dials its new addresses, leaves the old ones. */
@@ -143,9 +180,7 @@ export class PeerLinks {
       logger,
       backoffMinMs: reconnectIntervalMs,
       backoffMaxMs: reconnectIntervalMs,
-      handlers: new MessageHandlers().onRaw(TUPLE_STREAM_TYPE, (packet, connection) =>
-        this.#handleSet(packet, connection),
-      ),
+      handlers: this.#linkHandlers(),
       onConnected: (connection) => this.#sayHello(peer, connection),
     });
   }
@@ -177,7 +212,9 @@ export class PeerLinks {
           `${peer} runs ${engineVersion || 'an unknown one'}`,
       );
     }
-    this.#linkUp(new PeerLink(peer, connection, planEpoch, traffic));
+    const link = new PeerLink(peer, connection, planEpoch, traffic);
+    this.#link(link);
+    this.#linkUp(link);
   }
 
   #handleHello(request: HelloRequest, connection: PacketConnection): HelloResponse {
@@ -208,14 +245,17 @@ export class PeerLinks {
         engineVersion: own.engineVersion,
       });
     }
-    this.#linkUp(new PeerLink(peer, connection, planEpoch, new PeerTraffic(metrics, peer)));
+    const link = new PeerLink(peer, connection, planEpoch, new PeerTraffic(metrics, peer));
+    this.#link(link);
+    // After this turn: the other side understands what is said next only behind the answer.
+    clock.soon(() => this.#linkUp(link));
     return Hello.response.create({
       status: { status: StatusCode.OK },
       engineVersion: own.engineVersion,
     });
   }
 
-  #linkUp(link: PeerLink): void {
+  #link(link: PeerLink): void {
     const { peer, connection } = link;
     const { events, logger, metrics } = this.#options;
     const older = this.#links.get(peer);
@@ -227,20 +267,45 @@ export class PeerLinks {
     connection.onClose((reason) => {
       this.#links.delete(peer);
       this.#linkByConnection.delete(connection);
+      this.#up.delete(link);
       logger.warn('lost a stream manager', { peer, reason: reason.message });
       events.onLinkDown(link, reason);
     });
     metrics.counter('__clientmgr/__stmgr_new_connections').add(1);
     logger.info('linked with a stream manager', { peer, remote: connection.remote });
-    // Its listener above may have run already, if the connection ended during the hello.
-    if (connection.isOpen) events.onLinkUp(link);
   }
 
-  #handleSet(packet: Packet, connection: PacketConnection): void {
+  /** Its listener may have run already, if the connection ended during the hello. */
+  #linkUp(link: PeerLink): void {
+    if (!link.connection.isOpen) return;
+    this.#up.add(link);
+    this.#options.events.onLinkUp(link);
+  }
+
+  /** What both sides of a link handle, whoever dialled it. */
+  #linkHandlers(): MessageHandlers {
+    const { events } = this.#options;
+    return new MessageHandlers()
+      .onRaw(TUPLE_STREAM_TYPE, (packet, connection) =>
+        events.onStreamMessage(this.#linkOf(connection), packet),
+      )
+      .on(StartBackPressure, (message, connection) =>
+        events.onPressure(this.#linkOf(connection), startSignal(message)),
+      )
+      .on(StopBackPressure, (message, connection) =>
+        events.onPressure(this.#linkOf(connection), stopSignal(message)),
+      );
+  }
+
+  #linkOf(connection: PacketConnection): PeerLink {
     const link = this.#linkByConnection.get(connection);
-    if (link === undefined) {
-      throw environmentError('UNEXPECTED_MESSAGE', 'a tuple set came before a hello');
-    }
-    this.#options.events.onStreamMessage(link, packet);
+    if (link !== undefined) return link;
+    throw environmentError('UNEXPECTED_MESSAGE', 'a message came before a hello');
+  }
+
+  #sender(): PressureSender {
+    const { own, ownId } = this.#options;
+    this.#pressureMessages += 1;
+    return { own, ownId, messageNumber: this.#pressureMessages };
   }
 }

@@ -14,9 +14,20 @@ export class SetQueue<Owner> {
   #owners = emptySlots<Owner>(INITIAL_SLOTS);
   #head = 0;
   #length = 0;
+  #totalTuples = 0;
 
   get isEmpty(): boolean {
     return this.#length === 0;
+  }
+
+  /** Whose the oldest set is; undefined when there is none. */
+  get oldestOwner(): Owner | undefined {
+    return this.#length === 0 ? undefined : this.#owners[this.#head];
+  }
+
+  /** Of all sets that are not used up. */
+  get totalTuples(): number {
+    return this.#totalTuples;
   }
 
   /** The sum of all sets; walks over them, for whoever watches the bounds. */
@@ -35,6 +46,7 @@ export class SetQueue<Owner> {
     this.#tuples[slot] = tuples;
     this.#owners[slot] = owner;
     this.#length += 1;
+    this.#totalTuples += tuples;
   }
 
   /**
@@ -70,6 +82,7 @@ export class SetQueue<Owner> {
 
   #removeHead(): void {
     this.#owners[this.#head] = undefined;
+    this.#totalTuples -= this.#tuples[this.#head] as number;
     this.#head = (this.#head + 1) & (this.#bytes.length - 1);
     this.#length -= 1;
   }

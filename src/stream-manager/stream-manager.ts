@@ -13,18 +13,22 @@ import { BYTES_PER_MB } from '../base/units.ts';
 import type { MetricsRegistry } from '../metrics/metrics-registry.ts';
 import type { PhysicalPlan } from '../model/physical-plan.ts';
 import { PlanIndex } from '../model/plan-index.ts';
-import type { Settings } from '../model/settings.ts';
+import { reliabilityOf } from '../model/reliability.ts';
+import { backPressureMarks, type Settings } from '../model/settings.ts';
 import type { Network } from '../net/network.ts';
 import { PacketServer } from '../net/server.ts';
 import type { StateManager } from '../state-manager/state-manager.ts';
 import type { PhysicalPlanMessage } from '../wire/physical-plan.ts';
 import { type TopologyMessage, topologyFromMessage } from '../wire/topology.ts';
+import { AckTraffic } from './ack-traffic.ts';
+import { BackPressure, type PressureView } from './back-pressure.ts';
 import type { DataHoldings } from './data-holdings.ts';
-import { DataPath } from './data-path.ts';
+import { type AtLeastOnceOptions, DataPath } from './data-path.ts';
 import { InstanceServer } from './instance-server.ts';
 import type { InstanceSession } from './instance-session.ts';
 import { MasterClient } from './master-client.ts';
 import type { Membership } from './membership.ts';
+import type { PeerLink } from './peer-link.ts';
 import { PeerLinks } from './peer-links.ts';
 import { PlanIntake } from './plan-intake.ts';
 import { type ExpectedInstances, taskOfInstanceId } from './registration.ts';
@@ -72,6 +76,7 @@ export class StreamManager {
   readonly #instances: InstanceServer;
   readonly #peers: PeerLinks;
   readonly #path: DataPath;
+  readonly #pressure: BackPressure<PeerLink>;
   readonly #plans: PlanIntake;
   #servers: readonly PacketServer[] = [];
   #master: MasterClient | undefined;
@@ -83,6 +88,7 @@ export class StreamManager {
     this.#path = this.#createPath();
     this.#instances = this.#createInstanceServer();
     this.#peers = this.#createPeerLinks();
+    this.#pressure = this.#createBackPressure();
     this.#plans = new PlanIntake({
       ...options,
       streamManager: options.id,
@@ -133,11 +139,24 @@ export class StreamManager {
     return this.#path.holdings;
   }
 
+  /** Trees of all spouts of its container that are neither acked nor failed. */
+  get liveTrees(): number {
+    const instances = this.plan?.instances ?? [];
+    return instances.reduce((sum, { task }) => sum + this.#path.liveTreesOf(task), 0);
+  }
+
+  /** Who is behind and who holds just now. */
+  get backPressure(): PressureView {
+    return this.#pressure.view;
+  }
+
   /** Idempotent. */
   async close(): Promise<void> {
     this.#master?.close();
+    this.#pressure.close();
     this.#peers.close();
     await Promise.all(this.#servers.map((server) => server.close()));
+    this.#path.close(); // Now nothing comes in any more that would start its timers again.
   }
 
   #createPath(): DataPath {
@@ -152,6 +171,8 @@ export class StreamManager {
       instanceWindowBytes: settings.get('heron.instance.credit.bytes'),
       keyGroups: settings.get('topology.key.groups'),
       traffic: new InstanceTraffic(metrics),
+      atLeastOnce: atLeastOnce(settings, metrics),
+      dropsWhenBehind: settings.get('topology.droptuples.upon.backpressure'),
       onEnded: (task) => this.#master?.taskEnded(task),
     });
   }
@@ -181,11 +202,37 @@ export class StreamManager {
       events: {
         onLinkUp: (link) => {
           this.#path.linkUp(link);
+          this.#pressure.linkUp(link);
           this.#openIfReady();
         },
-        onLinkDown: (link) => this.#path.linkDown(link),
+        onLinkDown: (link) => {
+          this.#path.linkDown(link);
+          this.#pressure.linkDown(link.peer);
+        },
         onStreamMessage: (link, packet) => this.#path.handlePeerMessage(link, packet),
+        onPressure: (link, signal) => this.#pressure.handleSignal(link.peer, signal),
       },
+    });
+  }
+
+  #createBackPressure(): BackPressure<PeerLink> {
+    const { id, settings } = this.#options;
+    return new BackPressure({
+      ...this.#options,
+      ownId: id,
+      marks: {
+        ...backPressureMarks(settings),
+        ageMs: settings.get('heron.streammgr.backpressure.age.ms'),
+      },
+      leaseMs: settings.get('heron.streammgr.backpressure.lease.ms'),
+      scope: settings.get('topology.backpressure.scope'),
+      dropsTuples: settings.get('topology.droptuples.upon.backpressure'),
+      peers: {
+        toAll: (signal) => this.#peers.announce(signal),
+        to: (link, signal) => this.#peers.tell(link, signal),
+      },
+      awaitsTuplesFor: (task) => this.#path.awaitsTuplesFor(task),
+      onHeld: (tasks) => this.#path.setHeld(tasks),
     });
   }
 
@@ -205,6 +252,7 @@ export class StreamManager {
 
   #onInstanceRegistered(session: InstanceSession): void {
     this.#path.instanceRegistered(session);
+    this.#pressure.instanceRegistered(session.address.task, session);
     if (this.#isOpen) this.#path.instanceOpened(session);
     if (!this.#instances.hasSeenAll) return;
     this.#master?.register(this.#instances.addresses);
@@ -215,6 +263,7 @@ export class StreamManager {
   #onInstanceLost(session: InstanceSession): void {
     const { task } = session.address;
     this.#path.instanceLost(session);
+    this.#pressure.instanceLost(task);
     // Before the first plan there is no data, and behind the end marker there is none left.
     if (this.plan !== undefined && !this.#path.hasEnded(task)) this.#master?.taskLost(task);
   }
@@ -224,11 +273,16 @@ export class StreamManager {
     const inForce = this.#plans.take(message);
     if (inForce === undefined) return;
     const { plan } = inForce;
-    if (isFirst) this.#path.start(new PlanIndex(plan));
+    if (isFirst) this.#start(new PlanIndex(plan));
     this.#peers.update(plan);
     if (isFirst) this.#linkPeersThatCameFirst(plan);
     if (this.#isOpen) this.#instances.publishPlan(inForce.message);
     else this.#openIfReady();
+  }
+
+  #start(plan: PlanIndex): void {
+    this.#path.start(plan);
+    this.#pressure.start(plan, this.#path.outboxes);
   }
 
   /** Peers may have said hello before there was a plan that says which tasks are theirs. */
@@ -249,6 +303,14 @@ export class StreamManager {
     this.#instances.publishPlan(inForce.message);
     for (const session of this.#instances.sessions) this.#path.instanceOpened(session);
   }
+}
+
+function atLeastOnce(settings: Settings, metrics: MetricsRegistry): AtLeastOnceOptions | undefined {
+  const config = { get: (key: string) => settings.text(key) };
+  if (reliabilityOf(config) === 'ATMOST_ONCE') return undefined;
+  const timeoutMs = settings.get('topology.message.timeout.secs') * 1_000;
+  const hasTimeouts = settings.get('topology.enable.message.timeouts');
+  return { timeoutMs: hasTimeouts ? timeoutMs : undefined, traffic: new AckTraffic(metrics) };
 }
 
 function packetLimit(settings: Settings): number {

@@ -15,11 +15,13 @@ export class InstanceTraffic {
   readonly tuplesToInstancesLost: Counter;
   readonly tuplesFromPeers: Counter;
   readonly bytesFromPeers: Counter;
-  /** Of foreign instances, which send them at most once too; they mean nothing there. */
+  /** At most once only foreign instances send them; they mean nothing there. */
   readonly acksFromInstances: Counter;
   readonly failsFromInstances: Counter;
   /** Tuples of a stream that nobody reads, or for a task that the plan does not know. */
   readonly tuplesWithoutDestination: Counter;
+  /** For a task that was behind, with `topology.droptuples.upon.backpressure`. */
+  readonly tuplesDropped: Counter;
 
   constructor(metrics: MetricsRegistry) {
     this.tuplesFromInstances = metrics.counter('__server/__tuples_from_workers');
@@ -30,6 +32,7 @@ export class InstanceTraffic {
     this.acksFromInstances = metrics.counter('__server/__ack_tuples_from_workers');
     this.failsFromInstances = metrics.counter('__server/__fail_tuples_from_workers');
     this.tuplesWithoutDestination = metrics.counter('__server/__tuples_without_destination');
+    this.tuplesDropped = metrics.counter('__server/__tuples_dropped');
   }
 }
 
@@ -40,11 +43,16 @@ export class PeerTraffic {
   /** Under way when the connection ended: at most that many were lost. */
   readonly tuplesToPeerLost: Counter;
   readonly hellosToPeer: Counter;
+  /** Of trees that its spouts began; those of one tree in one turn count once. */
+  readonly acksToPeer: Counter;
+  readonly failsToPeer: Counter;
 
   constructor(metrics: MetricsRegistry, peer: StreamManagerId) {
     this.tuplesToPeer = metrics.counter(`__client_${peer}/__tuples_to_stmgrs`);
     this.bytesToPeer = metrics.counter(`__client_${peer}/__bytes_to_stmgrs`);
     this.tuplesToPeerLost = metrics.counter(`__client_${peer}/__tuples_to_stmgrs_lost`);
+    this.acksToPeer = metrics.counter(`__client_${peer}/__ack_tuples_to_stmgrs`);
+    this.failsToPeer = metrics.counter(`__client_${peer}/__fail_tuples_to_stmgrs`);
     this.hellosToPeer = metrics.counter(`__client_${peer}/__hello_messages_to_stmgrs`);
   }
 }

@@ -6,7 +6,12 @@ import { MessageHandlers } from '../../src/net/message-handlers.ts';
 import { PacketConnection } from '../../src/net/packet-connection.ts';
 import { tcpNetwork } from '../../src/net/tcp-network.ts';
 import { NO_REQUEST_ID, packetHeaderBytes, writePacketHeader } from '../../src/wire/frame.ts';
-import { Hello } from '../../src/wire/messages.ts';
+import { Hello, StartBackPressure, StopBackPressure } from '../../src/wire/messages.ts';
+import {
+  type PressureSignal,
+  startSignal,
+  stopSignal,
+} from '../../src/stream-manager/pressure-signal.ts';
 import {
   STREAM_MESSAGE_HEAD_MAX,
   STREAM_MESSAGE_TAIL_MAX,
@@ -32,6 +37,8 @@ export class ScriptedPeer {
   readonly granted = new Map<number, number>();
   /** Sets that came, by destination task. */
   readonly sets: (readonly [task: number, set: Buffer])[] = [];
+  /** What it was told of back pressure. */
+  readonly pressure: PressureSignal[] = [];
 
   static async connect(t: TestContext, port: number): Promise<ScriptedPeer> {
     const peer = new ScriptedPeer(await tcpNetwork.connect({ host: '127.0.0.1', port }));
@@ -42,14 +49,20 @@ export class ScriptedPeer {
   private constructor(stream: ConstructorParameters<typeof PacketConnection>[0]) {
     const reader = new TupleStreamMessageReader();
     this.connection = new PacketConnection(stream, {
-      handlers: new MessageHandlers().onRaw(TUPLE_STREAM_TYPE, (packet) => {
-        reader.open(packet.bytes, packet.payloadStart, packet.payloadEnd);
-        const { destinationTask, grantedBytes, setStart, setEnd } = reader;
-        if (setEnd > setStart) {
-          this.sets.push([destinationTask, Buffer.from(packet.bytes.subarray(setStart, setEnd))]);
-        }
-        this.granted.set(destinationTask, (this.granted.get(destinationTask) ?? 0) + grantedBytes);
-      }),
+      handlers: new MessageHandlers()
+        .on(StartBackPressure, (start) => void this.pressure.push(startSignal(start)))
+        .on(StopBackPressure, (stop) => void this.pressure.push(stopSignal(stop)))
+        .onRaw(TUPLE_STREAM_TYPE, (packet) => {
+          reader.open(packet.bytes, packet.payloadStart, packet.payloadEnd);
+          const { destinationTask, grantedBytes, setStart, setEnd } = reader;
+          if (setEnd > setStart) {
+            this.sets.push([destinationTask, Buffer.from(packet.bytes.subarray(setStart, setEnd))]);
+          }
+          this.granted.set(
+            destinationTask,
+            (this.granted.get(destinationTask) ?? 0) + grantedBytes,
+          );
+        }),
       packetBytesMax: 16 * 1024 * 1024,
       clock: systemClock,
       random: createSystemRandom(),

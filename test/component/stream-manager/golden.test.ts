@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
-import type { PhysicalPlan } from '../../../src/model/physical-plan.ts';
-import { FrameAssembler } from '../../../src/wire/frame.ts';
-import {
-  NewInstanceAssignment,
-  RegisterInstance,
-  StatusCode,
-  StoredTopology,
-} from '../../../src/wire/messages.ts';
-import { physicalPlanFromMessage } from '../../../src/wire/physical-plan.ts';
+import { StoredTopology } from '../../../src/wire/messages.ts';
 import { eventually } from '../../support/eventually.ts';
-import { RunningStreamManagers } from '../../support/running-stream-managers.ts';
-import { ScriptedInstance } from '../../support/scripted-instance.ts';
+import {
+  packet,
+  receivedTuples,
+  recording,
+  startRecorded,
+  type Tuples,
+  tuplesOf,
+} from '../../support/golden-conversation.ts';
+import type { ScriptedInstance } from '../../support/scripted-instance.ts';
 import { readTupleSet } from '../../support/tuple-sets.ts';
 
 /*
@@ -21,71 +19,11 @@ import { readTupleSet } from '../../support/tuple-sets.ts';
   them.
 */
 
-function golden(path: string): Buffer {
-  return readFileSync(new URL(`../../golden/${path}.bin`, import.meta.url));
-}
-
-function packet(name: string) {
-  const bytes = golden(`packets/${name}`);
-  const assembler = new FrameAssembler(bytes.length);
-  assembler.feed(bytes);
-  const { payload } = assembler.next() ?? assert.fail(`${name} holds a packet`);
-  return { bytes, payload };
-}
-
-/** The plan that the recorded instances worked by. */
-function recordedPlan(session: string): PhysicalPlan {
-  const { payload } = packet(`${session}-to-NewInstanceAssignmentMessage-1`);
-  return physicalPlanFromMessage(
-    NewInstanceAssignment.decode(payload).pplan ?? assert.fail('a plan has been recorded'),
-  );
-}
-
-async function start(t: TestContext, session: string, topology: string) {
-  const plan = recordedPlan(session);
-  const definition = StoredTopology.decode(golden(`topology/${topology}`));
-  const running = await RunningStreamManagers.start(t, plan, { topology: definition });
-  const recorded = packet(`${session}-from-RegisterInstanceRequest-1`);
-  const registration = RegisterInstance.request.decode(recorded.payload);
-  const task = registration.instance?.info?.taskId ?? assert.fail('a task has been recorded');
-  const all = new Map<number, ScriptedInstance>();
-  for (const instance of plan.instances) {
-    if (instance.task !== task) all.set(instance.task, await running.instance(instance.task));
-  }
-  const container = Number(registration.instance?.stmgrId.replace('stmgr-', ''));
-  const { localData } = running.managerOf(container).manager.ports;
-  const instance = await ScriptedInstance.connect(t, localData);
-  instance.sendBytes(recorded.bytes);
-  const answer = await instance.registrationAnswer();
-  assert.equal(answer.status?.status, StatusCode.OK);
-  // Unknown to Heron: it must not even be there.
-  assert.ok(!Object.hasOwn(answer, 'creditBytes'));
-  const [response] = instance.packets;
-  assert.deepEqual(
-    response?.requestId,
-    recorded.bytes.subarray(-recorded.payload.length - 36, -recorded.payload.length - 4),
-  );
-  all.set(task, instance);
-  return { running, plan, definition, all };
-}
-
-/** What the tuples of a set look like: their values and what else they carry. */
-function tuplesOf(payload: Uint8Array) {
-  return (readTupleSet(payload).data?.tuples ?? []).map(({ values, roots, destTaskIds, key }) => ({
-    values: values.map((value) => Buffer.from(value).toString('hex')),
-    roots: roots.map((root) => `${root.taskid}:${root.key}`),
-    destTaskIds,
-    key,
-  }));
-}
-
-type Tuples = ReturnType<typeof tuplesOf>;
+const start = (t: TestContext, session: string, topology: string) =>
+  startRecorded(t, recording(session, topology));
 
 const byValue = (tuples: Tuples): Tuples =>
   tuples.toSorted((a, b) => a.values.join().localeCompare(b.values.join()));
-
-const received = (instance: ScriptedInstance | undefined): Tuples =>
-  (instance?.sets ?? []).flatMap((set) => tuplesOf(set));
 
 describe("Heron's Python instances", () => {
   it('register, get the whole plan, and stay connected', async (t) => {
@@ -109,7 +47,7 @@ describe("Heron's Python instances", () => {
     all.get(2)?.sendBytes(words.bytes);
     const counts = [all.get(3), all.get(4)];
     await eventually(() => counts.reduce((sum, one) => sum + (one?.tupleCount ?? 0), 0) === 4);
-    assert.deepEqual(byValue(counts.flatMap(received)), byValue(tuplesOf(words.payload)));
+    assert.deepEqual(byValue(counts.flatMap(receivedTuples)), byValue(tuplesOf(words.payload)));
     // fields-grouping.json, two tasks: "hello" and "good" are odd; "bad" is even.
     const texts = (one: ScriptedInstance | undefined): string =>
       one?.firstValues.map((value) => value.slice(13, -2)).join(' ') ?? '';
@@ -127,7 +65,7 @@ describe("Heron's Python instances", () => {
     for (const { bytes } of sets) all.get(4)?.sendBytes(bytes);
     await eventually(() => all.get(5)?.tupleCount === 4);
     assert.deepEqual(
-      received(all.get(5)),
+      receivedTuples(all.get(5)),
       sets.flatMap(({ payload }) => tuplesOf(payload)),
     );
   });
@@ -138,7 +76,7 @@ describe("Heron's Python instances", () => {
     const counts = packet('py-custom-from-count-HeronTupleSet-data-count-default-1');
     all.get(4)?.sendBytes(counts.bytes);
     await eventually(() => all.get(6)?.tupleCount === 3);
-    assert.deepEqual(received(all.get(6)), tuplesOf(counts.payload));
+    assert.deepEqual(receivedTuples(all.get(6)), tuplesOf(counts.payload));
     assert.equal(all.get(5)?.tupleCount, 0);
   });
 });
@@ -152,7 +90,7 @@ describe("Heron's Java instances", () => {
     all.get(2)?.sendBytes(words.bytes);
     const counts = [all.get(4), all.get(5)];
     await eventually(() => counts.reduce((sum, one) => sum + (one?.tupleCount ?? 0), 0) === 4);
-    assert.deepEqual(byValue(counts.flatMap(received)), byValue(tuplesOf(words.payload)));
+    assert.deepEqual(byValue(counts.flatMap(receivedTuples)), byValue(tuplesOf(words.payload)));
   });
 
   it('may ack and fail; at most once, nobody listens', async (t) => {

@@ -10,7 +10,13 @@ import {
   STREAM_MESSAGE_TAIL_MAX,
 } from '../../../src/wire/tuple-stream-message.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { aTuple, headerOf, openTuple, tupleSetBytes } from '../../support/tuple-sets.ts';
+import {
+  aTuple,
+  headerOf,
+  openTuple,
+  readTupleSet,
+  tupleSetBytes,
+} from '../../support/tuple-sets.ts';
 
 function aSource(task = 7): LocalSource {
   return new LocalSource(taskId(task), 1_024, new FlushSchedule(new ManualClock()));
@@ -52,6 +58,31 @@ describe('Batch', () => {
     batch.seal();
     const tuples = [aTuple('x'.repeat(19_000)), aTuple('y')];
     assert.deepEqual(bytesOf(batch), Buffer.from(tupleSetBytes({ task: 7, tuples })));
+  });
+
+  for (const length of [1, 60, 300, 20_000]) {
+    it(`writes a key into the tuple appended last, of ${length} bytes`, () => {
+      const batch = aBatch(60_000);
+      append(batch, 'before');
+      const tuple = openTuple(aTuple('x'.repeat(length)));
+      batch.append(tuple.bytes, tuple.tupleStart, tuple.tupleEnd, 1);
+      batch.setKey(tuple.tupleEnd - tuple.keyStart, 0x89abcdef | 0, 0x01234567);
+      append(batch, 'behind');
+      batch.seal();
+      const keys = readTupleSet(bytesOf(batch)).data?.tuples.map(({ key }) => key);
+      assert.deepEqual(keys, [0n, 0x0123456789abcdefn, 0n]);
+    });
+  }
+
+  it('that waits has its trees to itself', () => {
+    const batch = aBatch();
+    append(batch, 'word');
+    const shared = Int32Array.of(1, 2, 3);
+    batch.roots = shared;
+    batch.seal();
+    batch.compact();
+    shared.fill(9);
+    assert.deepEqual([...(batch.roots ?? [])], [1, 2, 3]);
   });
 
   it('leaves room around the set for what a sink writes', () => {

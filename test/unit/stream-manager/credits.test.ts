@@ -11,9 +11,11 @@ import {
 
 class GrantLog implements CreditOwner {
   readonly grants: [task: number, bytes: number][] = [];
+  lostBytes = 0;
 
-  grant(task: number, bytes: number): void {
+  grant(task: number, bytes: number, lostBytes: number): void {
     this.grants.push([task, bytes]);
+    this.lostBytes += lostBytes;
   }
 
   get bytes(): number {
@@ -58,7 +60,103 @@ describe('SendWindow', () => {
   });
 });
 
+describe('the trees of what a SendWindow has under way', () => {
+  /** A set of 10 bytes with one tree, whose fields are all the set's number. */
+  const roots = (...sets: readonly number[]): Int32Array =>
+    Int32Array.from(sets.flatMap((set) => [set, set, set]));
+
+  function aWindow(sets: number) {
+    const window = new SendWindow(1 << 20);
+    const lost: number[] = [];
+    const onLost = (fields: Int32Array): void => void lost.push(...fields);
+    for (let set = 0; set < sets; set += 1) window.spend(10, 1, roots(set));
+    return { window, lost, onLost };
+  }
+
+  it('are lost with the way', () => {
+    const { window, lost, onLost } = aWindow(4);
+    window.refill(20);
+    window.reset(onLost);
+    assert.deepEqual(lost, [...roots(2, 3)]);
+    window.reset(onLost);
+    assert.equal(lost.length, 6);
+  });
+
+  it('are lost with the sets that came back as lost, and no others', () => {
+    const { window, lost, onLost } = aWindow(6);
+    window.refill(10);
+    window.lose(20, onLost);
+    assert.deepEqual(lost, [...roots(1, 2)]);
+    window.refill(10);
+    window.lose(10, onLost);
+    assert.deepEqual(lost, [...roots(1, 2, 4)]);
+    assert.equal(window.underWayBytes, 10);
+  });
+
+  it('are lost with a set of which a part had come back', () => {
+    const { window, lost, onLost } = aWindow(2);
+    window.refill(4);
+    window.lose(16, onLost);
+    assert.deepEqual(lost, [...roots(0, 1)]);
+  });
+
+  it('are those of the tracked sets among others', () => {
+    const { window, lost, onLost } = aWindow(1);
+    window.spend(10, 1);
+    window.spend(10, 3, roots(7, 8, 9));
+    window.spend(10, 1);
+    window.refill(20);
+    window.reset(onLost);
+    assert.deepEqual(lost, [...roots(7, 8, 9)]);
+  });
+
+  it('are copied: the memory of the set may be used again', () => {
+    const { window, lost, onLost } = aWindow(0);
+    const shared = roots(1);
+    window.spend(10, 1, shared);
+    shared.fill(9);
+    window.reset(onLost);
+    assert.deepEqual(lost, [...roots(1)]);
+  });
+
+  it('are right however long the window is in use', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(60), { maxLength: 80 }), (steps) => {
+        const window = new SendWindow(1 << 20);
+        const open: number[] = [];
+        let next = 0;
+        for (const [index, amount] of steps.entries()) {
+          for (let set = 0; set < amount; set += 1) {
+            window.spend(10, 1, roots(next));
+            open.push(next);
+            next += 1;
+          }
+          const back = Math.min(open.length, (steps[index - 1] ?? 0) + (index % 2));
+          const expected = open.splice(0, back);
+          if (index % 3 === 0) {
+            const lost: number[] = [];
+            window.lose(10 * back, (fields) => void lost.push(...fields));
+            assert.deepEqual(lost, [...roots(...expected)]);
+          } else window.refill(10 * back);
+        }
+      }),
+    );
+  });
+});
+
 describe('ArrivalLedger', () => {
+  it('says what was lost', () => {
+    const sender = new GrantLog();
+    const ledger = new ArrivalLedger(7);
+    ledger.delivered(sender, 10, 1);
+    ledger.delivered(sender, 20, 1);
+    ledger.consumed(15);
+    assert.equal(sender.lostBytes, 0);
+    ledger.reset();
+    assert.equal(sender.lostBytes, 15);
+    assert.equal(sender.bytes, 30);
+  });
+
   it('gives credit back to the senders in the order of delivery', () => {
     const own = new GrantLog();
     const peer = new GrantLog();

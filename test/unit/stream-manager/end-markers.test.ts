@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { taskId } from '../../../src/base/ids.ts';
+import { PlanIndex } from '../../../src/model/plan-index.ts';
 import { EndMarkers } from '../../../src/stream-manager/end-markers.ts';
+import { aPlanOf } from '../../support/planned-tasks.ts';
+import { aBolt, anInput, aSpout, aTopology } from '../../support/topologies.ts';
 
 describe('EndMarkers', () => {
   it('tells a first end from a repeated one', () => {
@@ -19,6 +22,24 @@ describe('EndMarkers', () => {
     markers.addRemote(taskId(2), taskId(8));
     assert.deepEqual(markers.remoteTasksFor(taskId(8)), [1, 2]);
     assert.deepEqual(markers.remoteTasksFor(taskId(9)), []);
+  });
+
+  it('knows whether anything may still come for a task here', () => {
+    const topology = aTopology([aSpout('word'), aBolt('count', [anInput('word')])]);
+    const plan = new PlanIndex(aPlanOf(topology, ['word', 1], ['word', 2], ['count', 1]));
+    const [local, remote, count] = [taskId(1), taskId(2), taskId(3)];
+    const markers = new EndMarkers();
+    const all = (): boolean => true;
+    const onlyLocal = (source: number): boolean => source === local;
+    assert.ok(markers.awaitsTuplesFor(count, plan, all));
+    assert.ok(markers.awaitsTuplesFor(count, plan, onlyLocal));
+    assert.ok(!markers.awaitsTuplesFor(local, plan, all), 'nobody sends to a spout');
+    markers.addLocal(local);
+    assert.ok(markers.awaitsTuplesFor(count, plan, all));
+    assert.ok(!markers.awaitsTuplesFor(count, plan, onlyLocal));
+    markers.addRemote(remote, count);
+    assert.ok(!markers.awaitsTuplesFor(count, plan, all));
+    assert.deepEqual(markers.upstreamOf(count, plan), [local, remote]);
   });
 
   it('knows which local tasks have ended', () => {

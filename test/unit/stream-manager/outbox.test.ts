@@ -10,6 +10,7 @@ import { LocalSource, type SourcePacing } from '../../../src/stream-manager/loca
 import { Outbox, type SetSink } from '../../../src/stream-manager/outbox.ts';
 import type { OutgoingSet } from '../../../src/stream-manager/outgoing-set.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { aSetOf } from '../../support/pressure-mesh.ts';
 import { aTuple, headerOf, openTuple, readTupleSet } from '../../support/tuple-sets.ts';
 
 /** What has left, in words: the tuples' values by set, `end 3` for an end marker of task 3. */
@@ -192,6 +193,54 @@ describe('Outbox', () => {
   });
 });
 
+describe('what an outbox tells of itself', () => {
+  const bytesOf = (outbox: Outbox) => {
+    const { queuedBytes, waitingBytes, acceptedBytes, takenBytes, underWayBytes } = outbox;
+    assert.equal(takenBytes + underWayBytes + waitingBytes, acceptedBytes);
+    assert.equal(outbox.tuplesOut, Math.ceil((acceptedBytes - takenBytes) / 100));
+    return { queuedBytes, waitingBytes, takenBytes };
+  };
+
+  it('adds up at every step, and counts markers only as what is queued', () => {
+    const { outbox, sink } = anOutbox({ windowBytes: 1_000 });
+    for (let index = 0; index < 20; index += 1) outbox.add(aSetOf(100));
+    outbox.add(aSetOf(40, 0));
+    assert.deepEqual(bytesOf(outbox), { queuedBytes: 2_040, waitingBytes: 2_000, takenBytes: 0 });
+    outbox.connect({ send: (set) => set.release() });
+    assert.deepEqual(bytesOf(outbox), { queuedBytes: 1_040, waitingBytes: 1_000, takenBytes: 0 });
+    outbox.refill(350);
+    assert.deepEqual(bytesOf(outbox), { queuedBytes: 640, waitingBytes: 600, takenBytes: 350 });
+    outbox.disconnect(); // What was under way is lost: nobody has to wait for it any more.
+    assert.deepEqual(bytesOf(outbox), { queuedBytes: 640, waitingBytes: 600, takenBytes: 1_400 });
+    outbox.connect({ send: (set) => set.release() });
+    assert.deepEqual(bytesOf(outbox), { queuedBytes: 0, waitingBytes: 0, takenBytes: 1_400 });
+    outbox.refill(600);
+    assert.deepEqual(bytesOf(outbox), { queuedBytes: 0, waitingBytes: 0, takenBytes: 2_000 });
+    assert.deepEqual(sink.sets, []);
+  });
+
+  it('counts the batches of lanes, too', () => {
+    const { clock, outbox, aLane, sink } = anOutbox();
+    outbox.connect(sink);
+    put(aLane(1).lane, 'a');
+    clock.runSoon();
+    assert.equal(bytesOf(outbox).takenBytes, 0);
+    outbox.refill(sink.bytes);
+    assert.equal(bytesOf(outbox).takenBytes, sink.bytes);
+  });
+
+  it('is away between the end of a way and the next one, not before the first', () => {
+    const { outbox, sink } = anOutbox();
+    assert.ok(!outbox.isAway);
+    outbox.connect(sink);
+    assert.ok(!outbox.isAway);
+    outbox.disconnect();
+    assert.ok(outbox.isAway);
+    outbox.connect(sink);
+    assert.ok(!outbox.isAway);
+  });
+});
+
 describe('LocalSource', () => {
   it('gets its bytes back when nothing of it waits', () => {
     const { clock, outbox, aLane, sink } = anOutbox({ windowBytes: 1 });
@@ -208,6 +257,26 @@ describe('LocalSource', () => {
     clock.runSoon();
     assert.equal(pacing.released, 400);
     assert.ok(!pacing.isBlocked);
+  });
+
+  it('does not wait for its batches where tuples are dropped, only for what has no plan', () => {
+    const clock = new ManualClock();
+    const schedule = new FlushSchedule(clock);
+    const source = new LocalSource(taskId(1), 400, schedule, { waitsForBatches: false });
+    const pacing = new PacingLog();
+    source.connect(pacing);
+    source.batchOpened();
+    source.received(400);
+    clock.runSoon();
+    assert.deepEqual([pacing.released, pacing.isBlocked], [400, false]);
+    source.setHeldBack();
+    source.received(400);
+    source.batchSent();
+    clock.runSoon();
+    assert.deepEqual([pacing.released, pacing.isBlocked], [400, true]);
+    source.setLetGo();
+    clock.runSoon();
+    assert.deepEqual([pacing.released, pacing.isBlocked], [800, false]);
   });
 
   it('gives nothing to an instance that has gone, and a full window to the next', () => {

@@ -34,8 +34,11 @@ describe('SetQueue', () => {
     queue.push('a', 10, 3);
     queue.push('a', 10, 4);
     queue.push('b', 10, 5);
+    assert.equal(queue.totalTuples, 12);
     queue.take(15, ignore);
+    assert.equal(queue.totalTuples, 9);
     assert.equal(queue.clear(ignore), 9);
+    assert.equal(queue.totalTuples, 0);
     assert.ok(queue.isEmpty);
   });
 

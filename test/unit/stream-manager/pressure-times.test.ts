@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { MetricsRegistry } from '../../../src/metrics/metrics-registry.ts';
+import { PressureTimes } from '../../../src/stream-manager/pressure-times.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+
+describe('PressureTimes', () => {
+  it('counts a stretch once, however many reasons it has', () => {
+    const clock = new ManualClock();
+    const metrics = new MetricsRegistry();
+    const times = new PressureTimes(clock, metrics);
+    times.begin('a', 'b');
+    clock.advance(100);
+    times.begin('a');
+    clock.advance(100);
+    times.end('a', 'b');
+    clock.advance(100);
+    times.end('a');
+    clock.advance(100);
+    times.settle();
+    assert.equal(metrics.counter('a').value, 300);
+    assert.equal(metrics.counter('b').value, 200);
+  });
+
+  it('hands out what has passed so far, each millisecond once', () => {
+    const clock = new ManualClock();
+    const metrics = new MetricsRegistry();
+    const times = new PressureTimes(clock, metrics);
+    const collected = (): number => {
+      times.settle();
+      return Number(metrics.collect().find(({ name }) => name === 'a')?.value);
+    };
+    times.begin('a');
+    clock.advance(70);
+    assert.equal(collected(), 70);
+    clock.advance(30);
+    times.end('a');
+    clock.advance(500);
+    assert.equal(collected(), 30);
+    assert.equal(collected(), 0);
+  });
+});
