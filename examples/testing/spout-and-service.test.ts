@@ -57,7 +57,7 @@ test('orders are emitted, and again when they failed', async () => {
   );
   await spout.nextTuple(2);
   await spout.ack(101);
-  await spout.fail(102, 'the bolt was restarted');
+  await spout.fail(102, { kind: 'lost-instance' });
   await spout.nextTuple();
   assert.deepEqual(spout.outputs(), [{ order: 101 }, { order: 102 }, { order: 102 }]);
 });

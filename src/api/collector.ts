@@ -1,3 +1,4 @@
+import type { GivenUpMessage } from './given-up-message.ts';
 import type { AnyTuple } from './tuple.ts';
 
 /**
@@ -29,4 +30,12 @@ export interface Collector {
   fail(tuple: AnyTuple, reason: unknown): void;
   reportError(error: unknown): void;
   endOfInput(): void;
+  /** The input of the task has ended: the spout has said so, or the topology is being drained. */
+  readonly inputEnded: boolean;
+  /**
+   * Keeps a message that a spout has given up. Resolves when it would survive the end of the
+   * process, or, with the setting `topology.dead.letters` at `none`, when it has been counted;
+   * while that cannot be done the promise stays pending.
+   */
+  deadLetter(message: GivenUpMessage): Promise<void>;
 }

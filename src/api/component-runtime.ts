@@ -2,7 +2,14 @@ import type { OutputStream } from '../model/logical-topology.ts';
 import type { BasicBolt } from './basic-bolt.ts';
 import type { Bolt } from './bolt.ts';
 import type { Collector } from './collector.ts';
-import { type Component, type ComponentKind, EMITTER, KIND, OUTPUTS } from './component.ts';
+import {
+  type Component,
+  type ComponentKind,
+  EMITTER,
+  KIND,
+  OUTPUTS,
+  REPLAYS,
+} from './component.ts';
 import { StreamEmitter } from './emitter.ts';
 import type { Spout } from './spout.ts';
 import { type StreamDeclarations, toOutputStreams } from './streams.ts';
@@ -12,11 +19,13 @@ import type { TopologyContext } from './topology-context.ts';
   The engine's side of the API: not exported to users. An instance makes its component by the
   factory, attaches it to a collector, and then calls its methods in this order:
 
-    spout   open → activate? → (nextTuple | ack | fail | deactivate | activate)* → close
+    spout   open → activate? → (nextTuple | ack | fail | replay | deactivate | activate)* → close
     bolt    prepare → execute* → finish → cleanup
 */
 
 export type { Collector } from './collector.ts';
+export type { GivenUpMessage } from './given-up-message.ts';
+export type { LetterToReplay } from './letter-to-replay.ts';
 export type { ComponentKind } from './component.ts';
 
 /** Compared member by member: as a class, with streams in parameters, no other would fit it. */
@@ -54,6 +63,11 @@ export function streamsOf(component: object): readonly OutputStream[] {
   return outputs === undefined ? [] : toOutputStreams(outputs);
 }
 
+/** True when its base class sees to it that no message is lost. Takes a class or an instance. */
+export function replaysByItself(component: object): boolean {
+  return prototypeOf(component)?.[REPLAYS] === true;
+}
+
 /** Connects a component to the instance that runs it; before its `open` or `prepare`. */
 export function attach(
   component: AnyComponent,
@@ -63,7 +77,9 @@ export function attach(
   component[EMITTER] = new StreamEmitter(context.componentName, streamsOf(component), collector);
 }
 
-type Marked = Partial<Pick<Component, typeof KIND | typeof OUTPUTS>>;
+type Marked = Partial<Pick<Component, typeof KIND | typeof OUTPUTS>> & {
+  readonly [REPLAYS]?: unknown;
+};
 
 /** Where the marks are found: a class has them on its prototype, an instance inherits them. */
 function prototypeOf(value: unknown): Marked | undefined {

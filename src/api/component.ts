@@ -12,6 +12,8 @@ import type { StreamDeclarations } from './streams.ts';
 export const KIND: unique symbol = Symbol.for('heron-ts.component.kind');
 /** The declared streams; on the prototype of the class that `of` made. */
 export const OUTPUTS: unique symbol = Symbol.for('heron-ts.component.outputs');
+/** On the prototype of a base class whose spouts lose no message (model/replaying-spouts.ts). */
+export const REPLAYS: unique symbol = Symbol.for('heron-ts.component.replays');
 /** Where emitted tuples go; set when the component is attached to an instance. */
 export const EMITTER: unique symbol = Symbol.for('heron-ts.component.emitter');
 
@@ -45,8 +47,12 @@ export abstract class Component {
 /** Puts what all instances of a class share onto its prototype. */
 export function declareComponent(
   prototype: object,
-  facts: { readonly kind: ComponentKind } | { readonly outputs: StreamDeclarations },
+  facts:
+    | { readonly kind: ComponentKind }
+    | { readonly outputs: StreamDeclarations }
+    | { readonly replays: true },
 ): void {
   if ('kind' in facts) Object.defineProperty(prototype, KIND, { value: facts.kind });
+  else if ('replays' in facts) Object.defineProperty(prototype, REPLAYS, { value: true });
   else Object.defineProperty(prototype, OUTPUTS, { value: facts.outputs });
 }

@@ -2,6 +2,7 @@ import { userError } from '../base/errors.ts';
 import { type ComponentName, DEFAULT_STREAM } from '../base/ids.ts';
 import type { OutputStream } from '../model/logical-topology.ts';
 import type { Collector } from './collector.ts';
+import type { GivenUpMessage } from './given-up-message.ts';
 import type { AnyTuple } from './tuple.ts';
 
 /*
@@ -113,6 +114,9 @@ class EmitStream {
   }
 }
 
+/** What is said about a message that is given up, besides its values. */
+export type GivenUpFacts = Omit<GivenUpMessage, 'streamIndex' | 'values'>;
+
 /** What a component's own methods call. */
 export interface Emitter {
   readonly collector: Collector;
@@ -134,6 +138,8 @@ export interface Emitter {
     anchors: readonly AnyTuple[] | undefined,
     messageId: unknown,
   ): void;
+  /** As `Collector.deadLetter`; without a stream the values are the bytes of a record. */
+  giveUp(stream: string | undefined, values: unknown, facts: GivenUpFacts): Promise<void>;
 }
 
 /** The emitter of a component that has been attached to an instance. */
@@ -185,6 +191,20 @@ export class StreamEmitter implements Emitter {
     this.collector.emitDirect(task, stream.index, stream.inOrder(values), anchors, messageId);
   }
 
+  giveUp(name: string | undefined, values: unknown, facts: GivenUpFacts): Promise<void> {
+    if (name === undefined) {
+      return this.collector.deadLetter({ ...facts, streamIndex: undefined, values: [values] });
+    }
+    const stream = this.#streams.get(name);
+    if (stream === undefined) throw this.#unknownStream(name);
+    const { index } = stream;
+    return this.collector.deadLetter({
+      ...facts,
+      streamIndex: index,
+      values: stream.inOrder(values),
+    });
+  }
+
   #unknownStream(name: string): Error {
     const known = [...this.#streams.keys()].map((stream) => `'${stream}'`).join(', ');
     return userError(
@@ -206,6 +226,9 @@ export const UNATTACHED: Emitter = {
     throw tooEarly();
   },
   emitDirect() {
+    throw tooEarly();
+  },
+  giveUp() {
     throw tooEarly();
   },
 };

@@ -1,6 +1,7 @@
 /* What the methods of a `TaskHook` are told. */
 
 import type { StreamName, TaskId } from '../base/ids.ts';
+import type { FailReason } from '../model/fail-reason.ts';
 import type { AnyTuple } from './tuple.ts';
 
 /** A tuple has been emitted. */
@@ -14,17 +15,21 @@ export interface EmitInfo {
   readonly targetTasks: readonly number[] | undefined;
 }
 
-/** A spout's `ack` has been called. */
+/** A spout's `ack` has been called, and its promise has settled if it returned one. */
 export interface SpoutAckInfo {
   readonly messageId: unknown;
   readonly task: TaskId;
+  /** From the emit until the task heard of the ack; 0 under at most once. */
+  readonly completeLatencyMs: number;
 }
 
-/** A spout's `fail` has been called. */
+/** A spout's `fail` has been called, and its promise has settled if it returned one. */
 export interface SpoutFailInfo {
   readonly messageId: unknown;
-  readonly reason: unknown;
+  readonly reason: FailReason;
   readonly task: TaskId;
+  /** From the emit until the task heard of the failure. */
+  readonly failLatencyMs: number;
 }
 
 /** `execute` is over: it has returned, or its promise has settled. */

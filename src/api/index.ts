@@ -9,6 +9,7 @@ export {
 } from '../base/errors.ts';
 export type { ComponentName, StreamName, TaskId, TopologyName } from '../base/ids.ts';
 export type { LogFields, Logger } from '../base/logger.ts';
+export type { Random } from '../base/random.ts';
 export { AssignableMetric, MultiAssignableMetric } from '../metrics/assignable-metric.ts';
 export { CountMetric, CumulativeCountMetric, MultiCountMetric } from '../metrics/count-metric.ts';
 export { type LatencyAverages, LatencyStatMetric } from '../metrics/latency-stat-metric.ts';
@@ -20,6 +21,7 @@ export {
   type Reducer,
 } from '../metrics/reduced-metric.ts';
 export type { MetricReport, UserMetric } from '../metrics/user-metric.ts';
+export type { DeadLetterKind, DeadLetterReason } from '../model/dead-letter.ts';
 export type { FailError, FailKind, FailReason } from '../model/fail-reason.ts';
 export type { Grouping, InputStream, OutputStream } from '../model/logical-topology.ts';
 export type { SettingKey, Settings, SettingValue } from '../model/settings.ts';
@@ -28,7 +30,31 @@ export { Bolt } from './bolt.ts';
 export type { BoltDeclarer } from './bolt-declarer.ts';
 export type { ConfigInput, ConfigValue } from './config.ts';
 export type { CustomGrouping, GroupedStream } from './custom-grouping.ts';
+export {
+  DEAD_LETTER_STREAM,
+  deadLetterFields,
+  type DeadLetterTuple,
+} from './dead-letter-stream.ts';
+export type { FilePosition } from './file-position.ts';
+export {
+  fileSource,
+  type FileSourceOptions,
+  type LineSpout,
+  type ParsedLines,
+  type SourcePaths,
+} from './file-source.ts';
+export type { LetterToReplay } from './letter-to-replay.ts';
+export type {
+  ReplayableSource,
+  SourceAnswer,
+  SourceFor,
+  SourceMessage,
+  UnreadableRecord,
+} from './replayable-source.ts';
+export { ReplayableSpout, type ReplayOptions } from './replayable-spout.ts';
+export type { ReplayedMessage } from './replayed-message.ts';
 export type { ValueSerializer } from './serializer.ts';
+export type { OpenSourceFile, SourceFiles } from './source-files.ts';
 export type { Source } from './source.ts';
 export {
   fromAsyncIterable,
@@ -39,7 +65,7 @@ export {
   type TupleSpout,
   type ValueSpout,
 } from './source-spouts.ts';
-export { Spout } from './spout.ts';
+export { type DeadLetterFacts, Spout } from './spout.ts';
 export {
   type FieldDeclaration,
   fields,
@@ -54,7 +80,12 @@ export {
   topology,
   type TopologyDefinition,
 } from './topology.ts';
-export type { BoltOptions, ComponentOptions, TopologyBuilder } from './topology-builder.ts';
+export type {
+  BoltOptions,
+  ComponentOptions,
+  SpoutOptions,
+  TopologyBuilder,
+} from './topology-builder.ts';
 export type { TargetStream, TaskHook, TopologyContext } from './topology-context.ts';
 export type {
   BoltAckInfo,

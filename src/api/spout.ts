@@ -1,6 +1,7 @@
 import { DEFAULT_STREAM } from '../base/ids.ts';
 import { Component, declareComponent, EMITTER, type OUTPUTS } from './component.ts';
 import type { FailReason } from '../model/fail-reason.ts';
+import type { LetterToReplay } from './letter-to-replay.ts';
 import type {
   DefaultValuesOf,
   NoStreams,
@@ -8,7 +9,19 @@ import type {
   StreamOf,
   ValuesOf,
 } from './streams.ts';
+import { asText } from './as-text.ts';
 import type { TopologyContext } from './topology-context.ts';
+
+/** What a dead letter says besides the values of its tuple. */
+export interface DeadLetterFacts {
+  /** As the spout's `fail` was told. */
+  readonly reason: FailReason;
+  readonly messageId?: unknown;
+  /** Where the tuple is at its source. */
+  readonly position?: unknown;
+  /** How often it was emitted; once unless given. */
+  readonly attempts?: number;
+}
 
 /**
  * A source of tuples.
@@ -68,6 +81,47 @@ export abstract class Spout<Outputs extends StreamDeclarations = NoStreams> exte
 
   /** The tuple that was emitted with this message id has not been processed, for this reason. */
   fail(_messageId: unknown, _reason: FailReason): void | Promise<void> {}
+
+  /**
+   * Whether this spout has something that it will emit yet, such as a failed tuple that waits for
+   * its next attempt. Asked once the input has ended, when the topology is drained in particular:
+   * the task ends when all its tuples are settled and this is false. False unless overridden.
+   */
+  holdsMessages(): boolean {
+    return false;
+  }
+
+  /**
+   * A dead letter of this task is to be emitted again as a new tuple: somebody has asked for it
+   * with `heron dead-letters replay`, which is refused for a spout without this method. Call
+   * `letter.remove()` when that tuple has been acked.
+   */
+  replay?(letter: LetterToReplay): void | Promise<void>;
+
+  /**
+   * Gives up a tuple of this stream that has failed: it becomes a dead letter of the topology, with
+   * its values and the reason (setting `topology.dead.letters`). Resolves when the letter would
+   * survive a crash; whoever keeps positions may commit that of the tuple then. While a disk is
+   * full or broken the promise stays pending.
+   *
+   * @throws EngineError as `emit` does, except for values that cannot be encoded: the letter is
+   *   kept without them.
+   */
+  deadLetter<Stream extends StreamOf<Outputs>>(
+    stream: Stream,
+    values: ValuesOf<Outputs, Stream>,
+    facts: DeadLetterFacts,
+  ): Promise<void> {
+    const { messageId, position, attempts = 1, reason } = facts;
+    const { kind, component, task, error } = reason;
+    return this[EMITTER].giveUp(stream, values, {
+      messageId: messageId === undefined ? undefined : asText(messageId),
+      position: position === undefined ? undefined : asText(position),
+      attempts,
+      reason: { kind, component, task, message: error?.message, stack: error?.stack },
+      isEmitted: false,
+    });
+  }
 
   /**
    * Sends a tuple to the default stream, as `{ sentence }` or, in the declared order, `[sentence]`.

@@ -7,6 +7,7 @@ import type {
   InputStream,
   SpoutComponent,
 } from '../model/logical-topology.ts';
+import { REPLAYS_KEY, REPLAYS_KEY_REFUSED } from '../model/replaying-spouts.ts';
 import { Settings } from '../model/settings.ts';
 import { BoltDeclarer } from './bolt-declarer.ts';
 import type { OUTPUTS } from './component.ts';
@@ -18,6 +19,7 @@ import {
   isBolt,
   isSpout,
   kindOf,
+  replaysByItself,
   streamsOf,
 } from './component-runtime.ts';
 import type { DeclaredCustomGrouping } from './custom-grouping.ts';
@@ -36,6 +38,17 @@ export interface ComponentOptions {
   readonly parallelism?: number;
   /** Settings for this component; they win over the topology's. */
   readonly config?: ConfigInput;
+}
+
+/** What may be said about a spout, too. */
+export interface SpoutOptions extends ComponentOptions {
+  /**
+   * Under at least once, that no message of it is lost, whatever process dies: a message whose
+   * `fail` is called is emitted again, and a task that is started anew goes on where everything
+   * before has been acked. A topology of which all spouts do this is `completed` although processes
+   * have died on the way. By default true for a spout that extends ReplayableSpout, else false.
+   */
+  readonly replays?: boolean;
 }
 
 /** What may be said about a bolt, too. */
@@ -125,11 +138,14 @@ export class TopologyBuilder {
   setSpout<Made extends AnySpout>(
     name: string,
     factory: () => Made,
-    options: ComponentOptions = {},
+    { replays, ...options }: SpoutOptions = {},
   ): Source<Made[typeof OUTPUTS]> {
     const spout = makeOnce(name, factory);
     if (!isSpout(spout)) throw wrongKind('setSpout', name, 'a spout', 'a bolt');
-    this.#spouts.push({ kind: 'spout', ...this.#draft(name, spout, factory, options) });
+    const draft = this.#draft(name, spout, factory, options);
+    const isReplaying = replays ?? replaysByItself(spout);
+    const config = isReplaying ? new Map([...draft.config, [REPLAYS_KEY, 'true']]) : draft.config;
+    this.#spouts.push({ kind: 'spout', ...draft, config });
     return new Source(this, componentName(name));
   }
 
@@ -201,6 +217,8 @@ export class TopologyBuilder {
     options: ComponentOptions,
   ): Draft<Omit<SpoutComponent, 'kind'>> {
     const { [PARALLELISM]: configured, ...config } = options.config ?? {};
+    const isMarked = Object.hasOwn(config, REPLAYS_KEY);
+    if (isMarked) throw userError('INVALID_CONFIG', `component '${name}': ${REPLAYS_KEY_REFUSED}`);
     this.#factories.set(componentName(name), factory);
     return {
       name: componentName(name),

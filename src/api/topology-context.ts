@@ -11,6 +11,7 @@ import {
   taskId,
 } from '../base/ids.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Random } from '../base/random.ts';
 import { MultiCountMetric } from '../metrics/count-metric.ts';
 import type { UserMetric } from '../metrics/user-metric.ts';
 import type {
@@ -37,6 +38,7 @@ export interface ContextSource {
   readonly task: TaskId;
   readonly log: Logger;
   readonly clock: Clock;
+  readonly random: Random;
   /** Where the files of the topology's archive are. */
   readonly workingDirectory: string;
   registerMetric(name: string, metric: UserMetric): void;
@@ -81,6 +83,8 @@ export class TopologyContext {
    * component is pending; `every` and `after` of the context wait for their turn.
    */
   readonly clock: Clock;
+  /** Chance: the machine's, or in tests and simulations that of their seed. */
+  readonly random: Random;
   /** The folder with the files of the topology's archive; this task may write into it. */
   readonly workingDirectory: string;
   readonly #source: ContextSource;
@@ -101,6 +105,7 @@ export class TopologyContext {
     this.config = new Settings(source.plan.plan.topology.config, this.#component().config);
     this.log = source.log;
     this.clock = source.clock;
+    this.random = source.random;
     this.workingDirectory = source.workingDirectory;
   }
 

@@ -100,6 +100,84 @@ export class Tuple<Shape extends object = Record<string, unknown>> {
   }
 }
 
+/** Three numbers for each root: its task, the low and the high half of its key. */
+const ROOT_NUMBERS = 3;
+
+/**
+ * A tuple under at least once, as the engine hands it to a bolt: it knows the trees that it belongs
+ * to. For the engine; users see a {@link Tuple}. All numbers are int32, keys are two halves.
+ *
+ * The first root lies in the tuple itself, as most tuples have one; further ones in an array.
+ */
+export class TrackedTuple extends Tuple {
+  /** The key that the stream manager has given to this copy of the tuple. */
+  readonly keyLow: number;
+  readonly keyHigh: number;
+  /** Of the connection that brought it; see instance/ring-markers.ts. */
+  readonly generation: number;
+  /** When the task took it out of the ring, in ticks of the clock (instance/task/ticks.ts). */
+  readonly takenAt: number;
+  /** It has been acked or failed. */
+  isSettled = false;
+  /** How many trees it belongs to; none when nobody waits for it. */
+  rootCount = 0;
+  #firstTask = 0;
+  #firstLow = 0;
+  #firstHigh = 0;
+  #others: Int32Array | undefined = undefined;
+
+  constructor(
+    origin: TupleOrigin,
+    sourceTask: TaskId,
+    values: readonly unknown[],
+    tracking: {
+      readonly keyLow: number;
+      readonly keyHigh: number;
+      readonly generation: number;
+      readonly takenAt: number;
+    },
+  ) {
+    super(origin, sourceTask, values);
+    this.keyLow = tracking.keyLow;
+    this.keyHigh = tracking.keyHigh;
+    this.generation = tracking.generation;
+    this.takenAt = tracking.takenAt;
+  }
+
+  /** While it is being made. `most` is how many roots it will have. */
+  addRoot(task: number, low: number, high: number, most: number): void {
+    const index = this.rootCount - 1;
+    this.rootCount += 1;
+    if (index < 0) {
+      this.#firstTask = task;
+      this.#firstLow = low;
+      this.#firstHigh = high;
+      return;
+    }
+    this.#others ??= new Int32Array((most - 1) * ROOT_NUMBERS);
+    this.#others[index * ROOT_NUMBERS] = task;
+    this.#others[index * ROOT_NUMBERS + 1] = low;
+    this.#others[index * ROOT_NUMBERS + 2] = high;
+  }
+
+  /** The spout task that owns a tree; `index` is below `rootCount`. */
+  rootTask(index: number): number {
+    return index === 0 ? this.#firstTask : this.#other(index, 0);
+  }
+
+  rootLow(index: number): number {
+    return index === 0 ? this.#firstLow : this.#other(index, 1);
+  }
+
+  rootHigh(index: number): number {
+    return index === 0 ? this.#firstHigh : this.#other(index, 2);
+  }
+
+  #other(index: number, part: number): number {
+    return this.#others?.[(index - 1) * ROOT_NUMBERS + part] ?? 0;
+  }
+}
+
 /** A tuple whatever its shape, which decides only what `get` takes. */
 export type AnyTuple = Omit<Tuple, 'get'>;
 

@@ -8,7 +8,10 @@ const settings = new Settings();
 expectType<Equal<SettingValue<'topology.stmgrs'>, number>>();
 expectType<Equal<SettingValue<'topology.debug'>, boolean>>();
 expectType<Equal<SettingValue<'topology.container.ram'>, number | undefined>>();
-expectType<Equal<SettingValue<'topology.reliability.mode'>, 'ATMOST_ONCE'>>();
+expectType<Equal<SettingValue<'topology.reliability.mode'>, 'ATMOST_ONCE' | 'ATLEAST_ONCE'>>();
+expectType<Equal<SettingValue<'topology.retry.limit'>, number>>();
+expectType<Equal<SettingValue<'topology.dead.letters'>, 'file' | 'none'>>();
+expectType<Equal<SettingValue<'topology.droptuples.upon.backpressure'>, boolean>>();
 expectType<
   Equal<SettingValue<'topology.component.rammap'>, ReadonlyMap<string, number> | undefined>
 >();

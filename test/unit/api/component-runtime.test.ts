@@ -144,7 +144,12 @@ test('every method of the life cycle may be left out', () => {
     spout.open(context),
     spout.activate(),
     spout.ack('id'),
-    spout.fail('id', 'reason'),
+    spout.fail('id', {
+      kind: 'explicit',
+      component: undefined,
+      task: undefined,
+      error: undefined,
+    }),
     spout.deactivate(),
     spout.close(),
     ...bolts.flatMap((bolt) => [bolt.prepare(context), bolt.finish(), bolt.cleanup()]),

@@ -5,6 +5,7 @@ import { TopologyContext } from '../../../src/api/topology-context.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { taskId } from '../../../src/base/ids.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
+import { createSeededRandom } from '../../../src/base/random.ts';
 import type { LogicalTopology } from '../../../src/model/logical-topology.ts';
 import { PlanIndex } from '../../../src/model/plan-index.ts';
 import { packRoundRobin } from '../../../src/packing/round-robin.ts';
@@ -49,6 +50,7 @@ function aSource(task: number) {
     task: taskId(task),
     log: silentLogger,
     clock: systemClock,
+    random: createSeededRandom(1),
     workingDirectory: '/topology',
     every: (periodMs: number) => timer(`every ${periodMs}`),
     after: (delayMs: number) => timer(`after ${delayMs}`),
