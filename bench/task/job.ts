@@ -4,7 +4,13 @@ import { BasicBolt, Spout, topology, type Tuple } from '../../src/api/index.ts';
 
 /** Its words are emitted from outside. */
 export class Words extends Spout.of({ default: ['word'] }) {
+  acked = 0;
+
   override nextTuple(): void {}
+
+  override ack(): void {
+    this.acked += 1;
+  }
 }
 
 export class Transport extends BasicBolt.of({}) {
@@ -25,8 +31,9 @@ export class Count extends BasicBolt.of({}) {
 }
 
 /** words → bolt, one task each. */
-export function jobOf(words: Words, bolt: Transport | Count) {
+export function jobOf(words: Words, bolt: Transport | Count, hasAcks: boolean) {
   return topology('task-bench', (builder) => {
+    if (hasAcks) builder.setConfig({ 'topology.reliability.mode': 'ATLEAST_ONCE' });
     const source = builder.setSpout('words', () => words);
     builder.setBolt('bolt', () => bolt).fieldsGrouping(source, 'word');
   }).build();

@@ -10,6 +10,8 @@ import {
   topologyId,
 } from '../../src/base/ids.ts';
 import { silentLogger } from '../../src/base/logger.ts';
+import { createSystemRandom } from '../../src/base/random.ts';
+import { systemFiles } from '../../src/base/system-files.ts';
 import { GatewayPorts } from '../../src/instance/gateway/gateway-ports.ts';
 import { BlockingRoomWait } from '../../src/instance/task/room-wait.ts';
 import { RunningComponent } from '../../src/instance/task/running-component.ts';
@@ -22,30 +24,46 @@ import { wordList } from '../word-count/words.ts';
 import { type Count, jobOf, type Transport, Words } from './job.ts';
 
 const STREAM_MANAGER = streamManagerId('stmgr-1');
+/** Rings that hold all that is emitted in a round, and its roots. */
+const SETTINGS = new Settings(new Map([['heron.instance.queue.bytes', String(4 * 1024 * 1024)]]));
 /** Shuffles the words without a random number for each: coprime to their number. */
 const STRIDE = 7_919;
 
-/** A spout's task whose output ring is the input ring of a bolt's task. */
+/**
+ * A spout's task whose output ring is the input ring of a bolt's task. With acks, what the bolt has
+ * acked is handed to the spout as it is: the acks of a bolt look like what a stream manager says.
+ */
 export class TaskPair {
   readonly #words = new Words();
   readonly #list: readonly string[];
   readonly #spout: RunningComponent;
   readonly #bolt: RunningComponent;
   readonly #input: TaskPorts;
+  readonly #ofSpout: GatewayPorts;
+  readonly #ofBolt: GatewayPorts;
+  readonly #hasAcks: boolean;
   #at = 0;
+  #messageId = 0;
 
-  static async open(bolt: Transport | Count, distinctWords: number): Promise<TaskPair> {
-    const pair = new TaskPair(bolt, wordList(distinctWords));
+  static async open(
+    bolt: Transport | Count,
+    options: { readonly distinctWords: number; readonly hasAcks: boolean },
+  ): Promise<TaskPair> {
+    const pair = new TaskPair(bolt, wordList(options.distinctWords), options.hasAcks);
     await pair.#spout.open();
     await pair.#bolt.open();
     void pair.#bolt.run(true);
+    if (options.hasAcks) void pair.#spout.run(true);
     return pair;
   }
 
-  private constructor(bolt: Transport | Count, list: readonly string[]) {
-    const built = jobOf(this.#words, bolt);
-    const { memory } = new GatewayPorts(new Settings(), atomicsDoorbells);
-    const own = new GatewayPorts(new Settings(), atomicsDoorbells).memory;
+  private constructor(bolt: Transport | Count, list: readonly string[], hasAcks: boolean) {
+    const built = jobOf(this.#words, bolt, hasAcks);
+    this.#ofSpout = new GatewayPorts(SETTINGS, atomicsDoorbells);
+    this.#ofBolt = new GatewayPorts(SETTINGS, atomicsDoorbells);
+    const { memory } = this.#ofSpout;
+    const own = this.#ofBolt.memory;
+    this.#hasAcks = hasAcks;
     this.#list = list;
     this.#input = new TaskPorts({ ...own, dataIn: memory.dataOut }, atomicsDoorbells);
     this.#spout = aTask(built, 'words', 1, new TaskPorts(memoryTo(own, memory), atomicsDoorbells));
@@ -56,7 +74,9 @@ export class TaskPair {
     const list = this.#list;
     for (let index = 0; index < tuples; index += 1) {
       this.#at = (this.#at + STRIDE) % list.length;
-      this.#words.emit({ word: list[this.#at] as string });
+      const word = list[this.#at] as string;
+      if (this.#hasAcks) this.#words.emit({ word }, (this.#messageId += 1));
+      else this.#words.emit({ word });
     }
   }
 
@@ -64,6 +84,26 @@ export class TaskPair {
   async execute(): Promise<void> {
     do await turn();
     while (this.#input.dataIn.hasNext());
+  }
+
+  /** Hands the acks of the bolt to the spout; resolves when it has heard of all of them. */
+  async settle(): Promise<void> {
+    while (this.#words.acked < this.#messageId) {
+      this.#handOver();
+      await turn();
+    }
+  }
+
+  #handOver(): void {
+    const from = this.#ofBolt.dataOut;
+    const to = this.#ofSpout.dataIn;
+    while (from.next()) {
+      const { bytes, start, end } = from;
+      const at = to.reserve(end - start);
+      bytes.copy(to.bytes, at, start, end);
+      to.commit(at, at + end - start);
+      from.release();
+    }
   }
 
   async close(): Promise<void> {
@@ -104,6 +144,8 @@ function aTask(built: BuiltTopology, name: string, task: number, ports: TaskPort
       logDirectory: '',
     },
     clock: systemClock,
+    random: createSystemRandom(),
+    files: systemFiles,
     logger: silentLogger,
     send() {},
     built,

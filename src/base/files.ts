@@ -1,7 +1,7 @@
 /*
   Files as the engine sees them. Everything that survives on a disk goes through this port, so that
   the simulator can bring a disk of its own: a slow one, a full one, one that loses its power.
-  Append-only logs are not part of it (RotatingFile).
+  Logs are not part of it (RotatingFile).
 
   Paths are absolute. Failures are Node's: an Error with the operating system's `code`, such as
   `ENOENT`, `EEXIST`, `ENOTEMPTY`, `ENOSPC`, `EIO`.
@@ -51,6 +51,15 @@ export interface Files {
   read(file: string): Promise<Uint8Array>;
   /** One that fails may leave a file with a part of the bytes. */
   write(file: string, bytes: Uint8Array, options?: NewFileOptions): Promise<void>;
+  /**
+   * Adds bytes at the end of a file, which is made if it is not there. One that fails may leave a
+   * part of the bytes. What several add at once is all there in the end, each whole.
+   */
+  append(
+    file: string,
+    bytes: Uint8Array,
+    options?: Pick<NewFileOptions, 'durable' | 'mode'>,
+  ): Promise<void>;
   /** Makes a file with the bytes of another, 0o600; it fails and replaces as `write` does. */
   copy(from: string, to: string): Promise<void>;
   /** In one step; replaces a file of the new name. Nothing happens if both names are one file's. */

@@ -14,6 +14,7 @@ const REMOVALS_MAX = 3;
 export const systemFiles: Files = {
   read: async (file) => new Uint8Array(await disk.readFile(file)),
   write: writeFile,
+  append: appendFile,
   copy: copyFile,
   rename: disk.rename,
   link: disk.link,
@@ -64,6 +65,21 @@ async function writeFile(
   const file = await disk.open(path, exclusive ? 'wx' : 'w', mode);
   try {
     await file.writeFile(bytes);
+    if (durable) await file.datasync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** In one call of the system, which on a local disk is what keeps appends of several apart. */
+async function appendFile(
+  path: string,
+  bytes: Uint8Array,
+  { durable = false, mode = FILE_MODE }: NewFileOptions = {},
+): Promise<void> {
+  const file = await disk.open(path, 'a', mode);
+  try {
+    await file.appendFile(bytes);
     if (durable) await file.datasync();
   } finally {
     await file.close();

@@ -29,7 +29,14 @@ export interface GatewayThread {
 export interface InstanceEnvironment
   extends Pick<
     ProcessEnvironment,
-    'arguments' | 'variables' | 'workingDirectory' | 'clock' | 'openLog' | 'sayReady'
+    | 'arguments'
+    | 'variables'
+    | 'workingDirectory'
+    | 'clock'
+    | 'random'
+    | 'files'
+    | 'openLog'
+    | 'sayReady'
   > {
   readonly doorbells: Doorbells;
   /** How `emit` waits for room in the ring of these ports. */

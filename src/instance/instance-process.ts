@@ -26,7 +26,7 @@ export class InstanceProcess {
     context: ProcessContext,
     environment: InstanceEnvironment,
   ) {
-    const { clock, doorbells, workingDirectory } = environment;
+    const { clock, random, files, doorbells, workingDirectory } = environment;
     this.identity = identity;
     this.#context = context;
     this.#environment = environment;
@@ -41,6 +41,8 @@ export class InstanceProcess {
     this.task = new Task({
       identity,
       clock,
+      random,
+      files,
       logger,
       doorbells,
       roomWait: (ports) => environment.roomWait(ports),

@@ -2,6 +2,8 @@ import { Worker } from 'node:worker_threads';
 import { systemClock } from '../base/clock.ts';
 import { entryFile } from '../base/entry.ts';
 import { openLogger } from '../base/log-file.ts';
+import { createSystemRandom } from '../base/random.ts';
+import { systemFiles } from '../base/system-files.ts';
 import { loadTopologyModule } from '../package/load-module.ts';
 import { atomicsDoorbells } from '../ring/atomics-doorbell.ts';
 import { sayReady } from '../supervision/ready-message.ts';
@@ -23,6 +25,8 @@ export function systemInstanceEnvironment(): InstanceEnvironment {
     variables: process.env,
     workingDirectory: process.cwd(),
     clock: systemClock,
+    random: createSystemRandom(),
+    files: systemFiles,
     openLog: (options) => openLogger({ ...options, clock: systemClock }),
     sayReady,
     doorbells: atomicsDoorbells,

@@ -1,21 +1,29 @@
 /*
   What the two threads of an instance tell each other without messages: a few words in shared
-  memory. The task writes all of them but none of the gateway's; plain stores are enough where only
-  freshness within milliseconds matters, and cost nothing on the fast path.
+  memory. Plain stores are enough where only freshness within milliseconds matters, and cost nothing
+  on the fast path.
+
+  The task writes:
 
   word 0  activity      what the task's thread is doing (ACTIVITIES)
   word 1  progress      changes whenever user code is entered or left
   word 2  consumedBytes payload bytes of tuple sets that the task is done with; wraps at 2^32
   word 3  callback      which of the component's methods is running (CALLBACKS)
   word 4  answer        number of the last `ping` that the task's event loop has got to
+
+  The gateway writes, and rings:
+  word 5  held          1 while back pressure holds this spout
+  word 6  forgets       1 while the stream manager does not tell of trees that time out
 */
 
-const WORDS = 5;
+const WORDS = 7;
 const ACTIVITY = 0;
 const PROGRESS = 1;
 const CONSUMED = 2;
 const CALLBACK = 3;
 const ANSWER = 4;
+const HELD = 5;
+const FORGETS = 6;
 
 /** `room`: waits inside `emit` for the gateway to drain a full ring, which is back pressure. */
 export const ACTIVITIES = ['idle', 'user-code', 'room', 'promise'] as const;
@@ -33,6 +41,7 @@ export const CALLBACKS = [
   'deactivate',
   'ack',
   'fail',
+  'replay',
   'close',
   'cleanup',
   'module',
@@ -55,6 +64,16 @@ export class TaskStatusWriter {
 
   constructor(memory: SharedArrayBuffer) {
     this.#words = new Int32Array(memory);
+  }
+
+  /** Whether back pressure holds this spout: `nextTuple` is not to be called. */
+  get isHeld(): boolean {
+    return this.#words[HELD] === 1;
+  }
+
+  /** Whether the stream manager tells nobody of trees that time out, as Heron's own. */
+  get forgetsTimeOuts(): boolean {
+    return this.#words[FORGETS] === 1;
   }
 
   enter(callback: Callback): void {
@@ -129,6 +148,15 @@ export class TaskStatusReader {
   /** The last ping that was answered. */
   get answer(): number {
     return Atomics.load(this.#words, ANSWER);
+  }
+
+  /** Whoever changes it rings the task's doorbell. */
+  setHeld(isHeld: boolean): void {
+    Atomics.store(this.#words, HELD, isHeld ? 1 : 0);
+  }
+
+  setForgetsTimeOuts(forgets: boolean): void {
+    Atomics.store(this.#words, FORGETS, forgets ? 1 : 0);
   }
 
   /** Bytes consumed since the last call. */

@@ -22,7 +22,7 @@ import { topologyToMessage } from '../../src/wire/topology.ts';
 import { TUPLE_SET_2_TYPE, TUPLE_SET_TYPE } from '../../src/wire/tuple-set-format.ts';
 import { grantedBytesSet } from '../../src/wire/tuple-set-writer.ts';
 import { setText } from './task-in-test.ts';
-import { readTupleSet, type TestSet, tupleSetBytes } from './tuple-sets.ts';
+import { controlTexts, readTupleSet, type TestSet, tupleSetBytes } from './tuple-sets.ts';
 
 const PACKET_BYTES_MAX = 16 * 1024 * 1024;
 
@@ -34,8 +34,10 @@ export interface SeenRegistration {
 /** The stream manager and the metrics manager of one instance, which do what the test says. */
 export class InstancePartners {
   readonly registrations: SeenRegistration[] = [];
-  /** What the instance has sent, in words: `default: a b`, `end 1`, `consumed 70`. */
+  /** What the instance has sent, in words: `default: a b`, `ack 1:5=7`, `end 1`, `consumed 70`. */
   readonly seen: string[] = [];
+  /** Of the tuples that the instance has sent. */
+  readonly rootKeys: bigint[] = [];
   /** Payload bytes of sets with data. */
   receivedBytes = 0;
   /** First lines of the exceptions that were published. */
@@ -91,6 +93,11 @@ export class InstancePartners {
     this.#sendSet(tupleSetBytes({ task: 1, component: 'words', ...set }));
   }
 
+  /** A set as it is, such as `settledSet` makes it. */
+  sendSet(payload: Uint8Array): void {
+    this.#sendSet(payload);
+  }
+
   grant(bytes: number): void {
     this.#sendSet(grantedBytesSet(1, bytes));
   }
@@ -132,10 +139,12 @@ export class InstancePartners {
   }
 
   #receive(payload: Uint8Array): void {
-    const { data, endOfInput, srcTaskId, consumedBytes } = readTupleSet(payload);
-    if (data !== undefined) {
+    const { data, control, endOfInput, srcTaskId, consumedBytes } = readTupleSet(payload);
+    if (control !== undefined) this.seen.push(...controlTexts(control));
+    else if (data !== undefined) {
       this.receivedBytes += payload.length;
       this.seen.push(setText(payload));
+      for (const { roots } of data.tuples) this.rootKeys.push(...roots.map(({ key }) => key));
     } else this.seen.push(endOfInput ? `end ${srcTaskId}` : `consumed ${consumedBytes}`);
   }
 

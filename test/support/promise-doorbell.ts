@@ -1,4 +1,4 @@
-import type { Doorbell } from '../../src/ring/doorbell.ts';
+import type { Doorbell, Doorbells } from '../../src/ring/doorbell.ts';
 
 /**
  * A doorbell whose threads are all this one. Whoever sleeps on it keeps no event loop alive: a test
@@ -8,6 +8,11 @@ export class PromiseDoorbell implements Doorbell {
   readonly memory = new SharedArrayBuffer(4);
   #rings = 0;
   #sleepers: (() => void)[] = [];
+
+  /** Waits that have not ended. */
+  get sleeperCount(): number {
+    return this.#sleepers.length;
+  }
 
   ring(): void {
     this.#rings += 1;
@@ -30,4 +35,16 @@ export class PromiseDoorbell implements Doorbell {
   waitBlocking(): void {
     throw new Error('this thread cannot be blocked: all the others are this one, too');
   }
+}
+
+/** Makes them for the two ends of rings: one memory has one doorbell. */
+export function promiseDoorbells(): Doorbells {
+  const byMemory = new Map<SharedArrayBuffer, PromiseDoorbell>();
+  return (memory) => {
+    const known = memory === undefined ? undefined : byMemory.get(memory);
+    if (known !== undefined) return known;
+    const made = new PromiseDoorbell();
+    byMemory.set(made.memory, made);
+    return made;
+  };
 }

@@ -4,6 +4,7 @@ import type { TestContext } from 'node:test';
 import { assertDefined } from '../../src/base/assert.ts';
 import type { InstanceAddress } from '../../src/model/physical-plan.ts';
 import { encodePacket, FrameAssembler, NO_REQUEST_ID } from '../../src/wire/frame.ts';
+import type { HeronControlTupleSet } from '../../src/wire/generated/tuple_pb.js';
 import { NewInstanceAssignment, RegisterInstance, StatusCode } from '../../src/wire/messages.ts';
 import {
   instanceToMessage,
@@ -38,7 +39,11 @@ export class ScriptedInstance {
   readonly packets: SeenPacket[] = [];
   /** Payloads of the sets that hold data, in order. */
   readonly sets: Buffer[] = [];
+  /** What came of acks, fails and emits, in order. */
+  readonly controls: HeronControlTupleSet[] = [];
   readonly endedTasks: number[] = [];
+  /** What it was told of back pressure: the slow component, or that it is over. */
+  readonly holds: (string | undefined)[] = [];
   /** How many tuples had come when the end of each of them did. */
   readonly tuplesBeforeEnd: number[] = [];
   /** How many tuples came, and how many bytes of sets with data. */
@@ -165,10 +170,15 @@ export class ScriptedInstance {
   #receiveSet(payload: Buffer): void {
     const set = readTupleSet(payload);
     this.releasedBytes += Number(set.grantedBytes);
+    if (set.backPressure !== undefined) {
+      const { isHeld, component, stmgr } = set.backPressure;
+      this.holds.push(isHeld ? `${component} by ${stmgr}` : undefined);
+    }
     if (set.endOfInput) {
       this.endedTasks.push(set.srcTaskId);
       this.tuplesBeforeEnd.push(this.tupleCount);
     }
+    if (set.control !== undefined) this.controls.push(set.control);
     if (set.data === undefined) return;
     this.sets.push(payload);
     this.tupleCount += set.data.tuples.length;

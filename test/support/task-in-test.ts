@@ -3,6 +3,9 @@ import type { AnyComponent } from '../../src/api/component-runtime.ts';
 import type { DeclaredCustomGrouping } from '../../src/api/custom-grouping.ts';
 import type { TaskHook } from '../../src/api/topology-context.ts';
 import { type Logger, silentLogger } from '../../src/base/logger.ts';
+import type { Files } from '../../src/base/files.ts';
+import { createSeededRandom } from '../../src/base/random.ts';
+import { systemFiles } from '../../src/base/system-files.ts';
 import { componentName } from '../../src/base/ids.ts';
 import { GatewayPorts } from '../../src/instance/gateway/gateway-ports.ts';
 import {
@@ -17,6 +20,7 @@ import type { PhysicalPlan } from '../../src/model/physical-plan.ts';
 import { PlanIndex } from '../../src/model/plan-index.ts';
 import { Settings } from '../../src/model/settings.ts';
 import { atomicsDoorbells } from '../../src/ring/atomics-doorbell.ts';
+import type { Doorbells } from '../../src/ring/doorbell.ts';
 import { DATA, NO_ROOM, type RingReader, type RingWriter } from '../../src/ring/byte-ring.ts';
 import { decodeValue } from '../../src/wire/value-reader.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -111,6 +115,9 @@ export interface TaskInTestOptions {
   readonly customGroupings?: readonly DeclaredCustomGrouping[];
   readonly taskHooks?: readonly (() => TaskHook)[];
   readonly logger?: Logger;
+  readonly doorbells?: Doorbells;
+  readonly files?: Files;
+  readonly workingDirectory?: string;
 }
 
 /**
@@ -135,14 +142,19 @@ export class TaskInTest {
       customGroupings = [],
       taskHooks = [],
       logger = silentLogger,
+      doorbells = atomicsDoorbells,
+      files = systemFiles,
+      workingDirectory = '/topology',
     }: TaskInTestOptions = {},
   ) {
     const topology = { ...plan.topology, config: new Map(Object.entries(config)) };
-    this.gateway = new GatewayPorts(new Settings(topology.config), atomicsDoorbells);
-    this.ports = new TaskPorts(this.gateway.memory, atomicsDoorbells);
+    this.gateway = new GatewayPorts(new Settings(topology.config), doorbells);
+    this.ports = new TaskPorts(this.gateway.memory, doorbells);
     this.running = new RunningComponent({
       identity: anIdentity(name, name === 'source' ? 1 : 3),
       clock: this.clock,
+      random: createSeededRandom(1),
+      files,
       logger,
       send: (message) => this.sent.push(message),
       built: {
@@ -153,7 +165,7 @@ export class TaskInTest {
       },
       ports: this.ports,
       roomWait: roomWait(this.ports),
-      workingDirectory: '/topology',
+      workingDirectory,
       plan: new PlanIndex({ ...plan, topology }),
     });
   }

@@ -38,6 +38,11 @@ export class GatewayPorts {
     this.metricsOut = new RingReader(this.memory.metricsOut, taskBell);
   }
 
+  /** There is news for the task that it finds in its status. */
+  ringTask(): void {
+    this.#taskBell.ring();
+  }
+
   /** Wakes a task that waits inside `emit`: nothing will drain its ring any more. */
   closeOutput(): void {
     closeRingReader(this.memory.dataOut, this.#taskBell);

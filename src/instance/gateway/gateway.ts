@@ -7,6 +7,7 @@ import type { MetricsPublisher } from '../../metrics-publisher/metrics-publisher
 import { createProcessPublisher } from '../../metrics-publisher/process-publisher.ts';
 import type { LogicalTopology } from '../../model/logical-topology.ts';
 import type { PhysicalPlan } from '../../model/physical-plan.ts';
+import { reliabilityOf } from '../../model/reliability.ts';
 import { Settings } from '../../model/settings.ts';
 import { type BlockedTask, BlockedTaskWatch } from './blocked-task-watch.ts';
 import { describeBlockedTask } from './blocked-task-report.ts';
@@ -47,6 +48,7 @@ export class Gateway {
   readonly #options: GatewayOptions;
   readonly #ports: GatewayPorts;
   readonly #settings: Settings;
+  readonly #isBolt: boolean;
   readonly #inbound: Inbound;
   readonly #outbound: Outbound;
   readonly #link: StreamManagerLink;
@@ -65,6 +67,7 @@ export class Gateway {
     const ports = new GatewayPorts(settings, doorbells);
     this.#options = options;
     this.#settings = settings;
+    this.#isBolt = component?.kind === 'bolt';
     this.#ports = ports;
     this.#outbound = new Outbound(ports.dataOut, identity.task);
     this.#inbound = new Inbound({
@@ -73,7 +76,9 @@ export class Gateway {
       status: ports.status,
       windowBytes: settings.get('heron.streammgr.credit.bytes'),
       sendLargeSet: (bytes) => send({ kind: 'large-set', bytes }),
+      isTracked: reliabilityOf(topology.config) === 'ATLEAST_ONCE',
       onGrant: (bytes) => this.#outbound.grant(bytes),
+      ringTask: () => ports.ringTask(),
     });
     this.#link = this.#createLink();
     this.#metrics = new GatewayMetrics({
@@ -190,8 +195,10 @@ export class Gateway {
       hasEnded: () => this.#outbound.hasEnded,
       onPlan: (plan) => this.#handlePlan(plan),
       onConnected: (connection, creditBytes) => {
-        this.#inbound.connect(connection);
-        this.#outbound.connect(connection, creditBytes);
+        const forgetsTimeOuts = creditBytes === undefined;
+        const isNews = this.#inbound.connect(connection, forgetsTimeOuts);
+        const isAnswered = isNews && this.#isBolt; // A spout has no acks to send.
+        this.#outbound.connect(connection, creditBytes, isAnswered);
       },
       onEndedBefore: () => this.#handleEndedBefore(),
       onDisconnected: () => {

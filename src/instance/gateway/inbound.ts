@@ -3,14 +3,18 @@ import type { PacketConnection } from '../../net/packet-connection.ts';
 import { NO_ROOM, type RingWriter } from '../../ring/byte-ring.ts';
 import { copyOf, type Packet } from '../../wire/frame.ts';
 import { StreamHeaders } from '../../wire/stream-header.ts';
+import { readBackPressureNotice } from '../../wire/back-pressure-notice.ts';
 import { TupleSetReader } from '../../wire/tuple-set-reader.ts';
 import { consumedBytesSet } from '../../wire/tuple-set-writer.ts';
-import { LARGE_SET_MARKER } from '../ring-markers.ts';
+import { CONNECTION_MARKER, LARGE_SET_MARKER } from '../ring-markers.ts';
 import type { TaskStatusReader } from '../task-status.ts';
 import { FROM_INSTANCE } from './outbound.ts';
 import { encodePacketHeader } from './packet-header.ts';
 
-/** Credit goes back when this part of the window has been consumed, or when all has. */
+/**
+ * Credit goes back when this part of the window has been consumed, or as much as is left: a sender
+ * judges by it how old the oldest is that the task has not done.
+ */
 const CREDIT_PARTS = 4;
 
 export interface InboundOptions {
@@ -20,9 +24,16 @@ export interface InboundOptions {
   /** The setting `heron.streammgr.credit.bytes`. */
   readonly windowBytes: number;
   readonly sendLargeSet: (bytes: Uint8Array) => void;
+  /** Whether the task keeps account of tuples, so that it is told of acks and connections. */
+  readonly isTracked: boolean;
   /** The stream manager has room again for so many bytes from this instance. */
   readonly onGrant: (bytes: number) => void;
+  /** Rings the task's doorbell for a word in its status. */
+  readonly ringTask: () => void;
 }
+
+/** A set that waits for room, or a marker where it has no bytes of its own. */
+type WaitingFrame = Buffer | typeof CONNECTION_MARKER;
 
 /**
  * Fills the task's ring with what the stream manager sends, and tells it what the task has
@@ -33,11 +44,14 @@ export interface InboundOptions {
  * V3. Once the task has ended it reads nothing more. What still comes, from an upstream task that
  *     was started again and does not know better, is dropped and credited, so that its sender can
  *     come to its end as well.
+ * V4. Acks and fails take their turn among the sets, and neither cost nor earn credit.
+ * V5. Back pressure is a word in the task's status, which a new connection clears: a stream manager
+ *     that is gone holds nobody (ruling R12).
  */
 export class Inbound {
   readonly #options: InboundOptions;
   readonly #reader = new TupleSetReader(new StreamHeaders());
-  #waiting: Buffer[] = [];
+  #waiting: WaitingFrame[] = [];
   #connection: PacketConnection | undefined;
   /** Bytes handed to the task and not consumed yet. */
   #outstanding = 0;
@@ -46,6 +60,7 @@ export class Inbound {
   /** Bytes of earlier connections that the task has still to work off; they earn no credit. */
   #stale = 0;
   #hasEnded = false;
+  #hasBeenConnected = false;
   #setsReceived = 0;
   #bytesReceived = 0;
 
@@ -55,7 +70,7 @@ export class Inbound {
 
   /** Bytes of the sets that have found no room in the ring yet (V1). */
   get waitingBytes(): number {
-    return this.#waiting.reduce((sum, set) => sum + set.length, 0);
+    return this.#waiting.reduce((sum, set) => sum + (isMarker(set) ? 0 : set.length), 0);
   }
 
   /** Sets and their bytes since the last call. */
@@ -66,15 +81,27 @@ export class Inbound {
     return counts;
   }
 
-  connect(connection: PacketConnection): void {
+  /**
+   * `forgetsTimeOuts`: the stream manager does not tell of trees that time out, as Heron's own.
+   * Returns whether the task will answer by a marker: this is not its first connection.
+   */
+  connect(connection: PacketConnection, forgetsTimeOuts = false): boolean {
     this.#connection = connection;
+    this.#options.status.setForgetsTimeOuts(forgetsTimeOuts);
     // The stream manager starts with a full window: what an earlier connection brought is not owed.
     this.#consumed = 0;
     this.#stale = this.#outstanding;
+    const isNews = this.#hasBeenConnected && this.#options.isTracked && !this.#hasEnded;
+    this.#hasBeenConnected = true;
+    if (isNews && (this.#waiting.length > 0 || !this.#writeFrame(CONNECTION_MARKER))) {
+      this.#waiting.push(CONNECTION_MARKER);
+    }
+    return isNews;
   }
 
   disconnect(): void {
     this.#connection = undefined;
+    this.#hold(false);
   }
 
   handleSet(packet: Packet): void {
@@ -82,8 +109,10 @@ export class Inbound {
     const reader = this.#reader;
     reader.open(bytes, payloadStart, payloadEnd);
     if (reader.grantedBytes > 0) this.#options.onGrant(reader.grantedBytes);
+    if (reader.backPressureEnd > 0) this.#handleBackPressure(bytes);
     const hasData = reader.stream !== undefined;
-    if (!hasData && !reader.endOfInput) return;
+    const isForTask = hasData || reader.endOfInput || this.#hasNewsOfAcks;
+    if (!isForTask) return;
     const setBytes = payloadEnd - payloadStart;
     if (hasData) {
       this.#outstanding += setBytes;
@@ -115,6 +144,20 @@ export class Inbound {
     this.#report();
   }
 
+  get #hasNewsOfAcks(): boolean {
+    return this.#options.isTracked && this.#reader.controlEnd > 0;
+  }
+
+  #handleBackPressure(bytes: Uint8Array): void {
+    const { backPressureStart, backPressureEnd } = this.#reader;
+    this.#hold(readBackPressureNotice(bytes, backPressureStart, backPressureEnd).isHeld);
+  }
+
+  #hold(isHeld: boolean): void {
+    this.#options.status.setHeld(isHeld);
+    this.#options.ringTask();
+  }
+
   /** What the task has not read counts as consumed. */
   #dropAll(): void {
     this.#waiting = [];
@@ -127,11 +170,16 @@ export class Inbound {
   #moveWaiting(): void {
     if (this.#waiting.length === 0) return;
     let moved = 0;
-    for (const set of this.#waiting) {
-      if (!this.#write(set, 0, set.length)) break;
+    for (const frame of this.#waiting) {
+      if (!this.#writeFrame(frame)) break;
       moved += 1;
     }
     if (moved > 0) this.#waiting = this.#waiting.slice(moved);
+  }
+
+  #writeFrame(frame: WaitingFrame): boolean {
+    if (isMarker(frame)) return this.#options.ring.writeMarker(frame);
+    return this.#write(frame, 0, frame.length);
   }
 
   #write(bytes: Buffer, start: number, end: number): boolean {
@@ -153,9 +201,13 @@ export class Inbound {
   #report(): void {
     const { windowBytes, task } = this.#options;
     if (this.#consumed === 0) return;
-    if (this.#consumed < windowBytes / CREDIT_PARTS && this.#outstanding > 0) return;
+    if (this.#consumed < Math.min(windowBytes / CREDIT_PARTS, this.#outstanding)) return;
     const payload = consumedBytesSet(task, this.#consumed);
     const header = encodePacketHeader(FROM_INSTANCE, payload.length);
     if (this.#connection?.sendPacket(header, payload)) this.#consumed = 0;
   }
+}
+
+function isMarker(frame: WaitingFrame): frame is typeof CONNECTION_MARKER {
+  return frame === CONNECTION_MARKER;
 }

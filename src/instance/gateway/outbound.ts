@@ -1,8 +1,10 @@
+import { assert } from '../../base/assert.ts';
 import type { TaskId } from '../../base/ids.ts';
 import type { PacketConnection } from '../../net/packet-connection.ts';
 import { DATA, type RingReader } from '../../ring/byte-ring.ts';
 import { endOfInputSet } from '../../wire/tuple-set-writer.ts';
-import { LARGE_SET_MARKER } from '../ring-markers.ts';
+import { CONTROL_TAG } from '../../wire/tuple-set-format.ts';
+import { CONNECTION_MARKER, END_OF_INPUT_MARKER, LARGE_SET_MARKER } from '../ring-markers.ts';
 import { encodePacketHeader } from './packet-header.ts';
 
 /** Instance → stream manager. */
@@ -21,6 +23,10 @@ const QUEUED_BYTES_MAX = 1024 * 1024;
  * U3. What was handed to a connection that is lost is lost (at most once); what is still in the
  *     ring goes to the next one, which begins with a full window.
  * U4. The end of the task is state, not an event: it is said again on every new connection.
+ * U5. Acks and fails cost no credit and need none. What is behind a set that waits for credit waits
+ *     with it: nothing overtakes what was emitted before (ruling R13).
+ * U6. Acks and fails of tuples that a lost connection has brought are thrown away: the task has
+ *     written them before the answer to the marker of the newest connection (ring-markers.ts, G3).
  */
 export class Outbound {
   readonly #ring: RingReader;
@@ -33,8 +39,15 @@ export class Outbound {
   #hasEnded = false;
   /** A large set's frame has been read, its bytes have not come yet. */
   #awaitsLargeSet = false;
-  /** Frames that have been read and not given back. */
-  #unreleased = 0;
+  /** The frame that was read last waits for credit. */
+  #waitsForCredit: Uint8Array | undefined;
+  /** Markers that the task has still to write (U6). */
+  #answersAwaited = 0;
+  /** Frames that have been read, and those of them that have been given back. */
+  #read = 0;
+  #released = 0;
+  /** Which of the frames went nowhere and wait for those in front of them (U2). */
+  readonly #discarded: number[] = [];
   #setsSent = 0;
   #bytesSent = 0;
 
@@ -49,7 +62,7 @@ export class Outbound {
 
   /** True when everything that the task has written is with the network. */
   get isDrained(): boolean {
-    return this.#unreleased === 0 && !this.#ring.hasNext();
+    return this.#read === this.#released && !this.#ring.hasNext();
   }
 
   /** Sets and their bytes since the last call. */
@@ -60,9 +73,15 @@ export class Outbound {
     return counts;
   }
 
-  connect(connection: PacketConnection, creditBytes: number | undefined): void {
+  /** `awaitsAnswer`: the task will write a marker behind the acks that belong to the past (U6). */
+  connect(
+    connection: PacketConnection,
+    creditBytes: number | undefined,
+    awaitsAnswer = false,
+  ): void {
     this.#connection = connection;
     this.#credit = creditBytes;
+    if (awaitsAnswer) this.#answersAwaited += 1;
     if (this.#hasEnded) this.#sendPacket(endOfInputSet(this.#task));
     this.pump();
   }
@@ -91,19 +110,27 @@ export class Outbound {
 
   /** Sends what can be sent now. */
   pump(): void {
-    while (this.#maySend()) {
-      if (this.#awaitsLargeSet) {
-        if (!this.#sendLargeSet()) return;
+    while (this.#isWritable) {
+      const waiting = this.#waitsForCredit;
+      if (waiting !== undefined) {
+        if (!this.#hasCredit) return;
+        this.#waitsForCredit = undefined;
+        this.#sendSet(waiting);
+      } else if (this.#awaitsLargeSet) {
+        if (!this.#takeLargeSet()) return;
       } else if (!this.#ring.next()) return;
       else this.#handleFrame();
     }
   }
 
-  #maySend(): boolean {
+  get #isWritable(): boolean {
     const connection = this.#connection;
     if (connection === undefined || !connection.isOpen) return false;
-    if (this.#credit !== undefined) return this.#credit > 0;
-    return connection.queuedBytes < QUEUED_BYTES_MAX;
+    return this.#credit !== undefined || connection.queuedBytes < QUEUED_BYTES_MAX;
+  }
+
+  get #hasCredit(): boolean {
+    return this.#credit === undefined || this.#credit > 0;
   }
 
   #handleDone(): void {
@@ -114,21 +141,41 @@ export class Outbound {
 
   #handleFrame(): void {
     const { kind, bytes, start, end } = this.#ring;
-    this.#unreleased += 1;
-    if (kind === LARGE_SET_MARKER) this.#awaitsLargeSet = true;
-    else if (kind === DATA) this.#sendSet(bytes.subarray(start, end));
-    else {
-      this.#hasEnded = true;
-      this.#sendFrame(endOfInputSet(this.#task));
+    this.#read += 1;
+    switch (kind) {
+      case DATA:
+        this.#handleSet(bytes.subarray(start, end));
+        return;
+      case LARGE_SET_MARKER:
+        this.#awaitsLargeSet = true;
+        return;
+      case CONNECTION_MARKER:
+        this.#answersAwaited -= 1;
+        this.#discard();
+        return;
+      default:
+        assert(kind === END_OF_INPUT_MARKER, `a frame of kind ${kind}`);
+        this.#hasEnded = true;
+        this.#sendFrame(endOfInputSet(this.#task));
     }
   }
 
-  #sendLargeSet(): boolean {
+  #takeLargeSet(): boolean {
     const set = this.#largeSets.shift();
     if (set === undefined) return false;
     this.#awaitsLargeSet = false;
-    this.#sendSet(set);
+    this.#handleSet(set);
     return true;
+  }
+
+  #handleSet(set: Uint8Array): void {
+    // The task writes a set either with tuples or with acks, and the field comes first.
+    const isControl = set[0] === CONTROL_TAG;
+    if (!isControl && !this.#hasCredit) this.#waitsForCredit = set;
+    else if (!isControl) this.#sendSet(set);
+    else if (this.#answersAwaited > 0)
+      this.#discard(); // U6
+    else this.#sendFrame(set);
   }
 
   #sendSet(payload: Uint8Array): void {
@@ -140,7 +187,7 @@ export class Outbound {
 
   /** Sends what a frame stands for, and gives the frame back when that is done. */
   #sendFrame(payload: Uint8Array): void {
-    if (!this.#sendPacket(payload, this.#onDone)) this.#release();
+    if (!this.#sendPacket(payload, this.#onDone)) this.#discard();
   }
 
   #sendPacket(payload: Uint8Array, onDone?: () => void): boolean {
@@ -148,8 +195,24 @@ export class Outbound {
     return this.#connection?.sendPacket(header, payload, onDone) ?? false;
   }
 
+  /** The frame that was read last goes nowhere. */
+  #discard(): void {
+    this.#discarded.push(this.#read);
+    this.#releaseDiscarded();
+  }
+
+  /** The network has its copy of the oldest frame that it did not have. */
   #release(): void {
-    this.#unreleased -= 1;
+    this.#released += 1;
     this.#ring.release();
+    if (this.#discarded.length > 0) this.#releaseDiscarded();
+  }
+
+  #releaseDiscarded(): void {
+    while (this.#discarded[0] === this.#released + 1) {
+      this.#discarded.shift();
+      this.#released += 1;
+      this.#ring.release();
+    }
   }
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { type EngineError, hasCode } from '../../base/errors.ts';
 import type { RingReader } from '../../ring/byte-ring.ts';
 import type { Doorbell } from '../../ring/doorbell.ts';
-import { LARGE_SET_MARKER } from '../ring-markers.ts';
+import { CONNECTION_MARKER, LARGE_SET_MARKER } from '../ring-markers.ts';
 import type { TaskStatusWriter } from '../task-status.ts';
 import type { ComponentRunner } from './component-runner.ts';
 import type { DueEvents } from './due-events.ts';
@@ -12,6 +12,7 @@ import type { LargeSets } from './large-sets.ts';
 import { RoomOrEvent } from './room-or-event.ts';
 import type { BoltCalls } from './task-hooks.ts';
 import { TimeSlice } from './time-slice.ts';
+import type { TupleAcks } from './tuple-acks.ts';
 import type { TupleInput } from './tuple-input.ts';
 import type { TupleOutput } from './tuple-output.ts';
 import { isPromise, type UserCalls } from './user-calls.ts';
@@ -28,6 +29,8 @@ export interface BoltRunnerOptions {
   readonly bell: Doorbell;
   readonly input: TupleInput;
   readonly output: TupleOutput;
+  /** Undefined under at most once. */
+  readonly acks: TupleAcks | undefined;
   readonly ends: EndTracker;
   readonly due: DueEvents;
   readonly status: TaskStatusWriter;
@@ -48,6 +51,10 @@ export interface BoltRunnerOptions {
  * X5. After `stop` no further tuple is executed, also not of a set that has been begun.
  * X6. Ticks, timers and plan changes get their turn between two tuples, at least once in a time
  *     slice, and go on while there is no room for what the bolt emits.
+ * X7. Under at least once, what a BasicBolt emits inside `execute` descends from the tuple that it
+ *     was given, also while its promise is pending; what ticks, timers and `finish` emit descends
+ *     from none. A tuple whose `execute` throws is failed before anything else happens, also where
+ *     the failure ends the instance (row O38).
  */
 export class BoltRunner implements ComponentRunner {
   readonly #options: BoltRunnerOptions;
@@ -99,7 +106,12 @@ export class BoltRunner implements ComponentRunner {
   }
 
   async #runFrame(): Promise<void> {
-    const { ring, largeSets, status, input, ends } = this.#options;
+    const { ring, largeSets, status, input, ends, acks } = this.#options;
+    if (ring.kind === CONNECTION_MARKER) {
+      acks?.connectionChanged();
+      ring.release();
+      return;
+    }
     const large = ring.kind === LARGE_SET_MARKER ? await largeSets.take() : undefined;
     const start = large === undefined ? ring.start : 0;
     const end = large === undefined ? ring.end : large.length;
@@ -112,7 +124,7 @@ export class BoltRunner implements ComponentRunner {
   }
 
   async #executeSet(): Promise<void> {
-    const { clock, input, output, status, due } = this.#options;
+    const { clock, input, output, status, due, acks } = this.#options;
     const { executed, executeLatencyNs } = input.counters;
     const startedAt = clock.now();
     const executedBefore = executed.value;
@@ -130,18 +142,23 @@ export class BoltRunner implements ComponentRunner {
       status.leave();
       output.attended = false;
     }
-    executeLatencyNs.sum += (clock.now() - startedAt) * NS_PER_MS;
-    executeLatencyNs.count += executed.value - executedBefore;
+    const latencyNs = (clock.now() - startedAt) * NS_PER_MS;
+    const count = executed.value - executedBefore;
+    executeLatencyNs.sum += latencyNs;
+    executeLatencyNs.count += count;
+    acks?.executed(input.origin, count, latencyNs);
   }
 
   /** Runs on until the set is done, or there is something to wait for, which it returns. */
   #executeSome(): Promise<void> | undefined {
-    const { bolt, input, status } = this.#options;
+    const { bolt, input, status, acks } = this.#options;
     const { executed } = input.counters;
     for (let tuple = input.next(); tuple !== undefined; tuple = input.next()) {
+      acks?.begin(tuple);
       try {
         const returned: unknown = bolt.execute(tuple);
         if (isPromise(returned)) return this.#settle(returned, tuple);
+        acks?.succeeded(tuple);
       } catch (error) {
         this.#handleFailure(error, tuple);
       }
@@ -154,12 +171,13 @@ export class BoltRunner implements ComponentRunner {
 
   /** Awaits a promise of the user. What is emitted meanwhile comes from callbacks. */
   async #settle(returned: PromiseLike<unknown>, tuple: AnyTuple): Promise<void> {
-    const { input, output, status } = this.#options;
+    const { input, output, status, acks } = this.#options;
     status.awaitPromise();
     output.attended = false;
     output.flushSoon();
     try {
       await returned;
+      acks?.succeeded(tuple);
     } catch (error) {
       this.#handleFailure(error, tuple);
     }
@@ -197,10 +215,11 @@ export class BoltRunner implements ComponentRunner {
   }
 
   #handleFailure(thrown: unknown, tuple: AnyTuple): void {
-    const { calls, survivesFailures, onFailure, input } = this.#options;
+    const { calls, survivesFailures, onFailure, input, acks } = this.#options;
     // The ring was closed under `emit`: the instance is stopping, the tuple is not to blame.
     if (hasCode(thrown, 'CONNECTION_CLOSED')) throw thrown;
     const failure = calls.failure('execute', thrown, tuple);
+    acks?.thrown(tuple, thrown);
     if (!survivesFailures) throw failure;
     input.counters.failed.value += 1;
     onFailure(failure);

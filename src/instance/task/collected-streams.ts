@@ -4,7 +4,7 @@ import type { PlanIndex } from '../../model/plan-index.ts';
 import { ChosenTasks } from './chosen-tasks.ts';
 import { GroupingFields } from './grouping-fields.ts';
 import { SentValues } from './sent-values.ts';
-import type { CollectedStream } from './task-collector.ts';
+import type { CollectedStream } from './component-collector.ts';
 import type { TaskCounters } from './task-counters.ts';
 
 /** How each stream of a component leaves, by stream index. */

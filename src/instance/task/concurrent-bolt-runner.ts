@@ -1,7 +1,7 @@
-import type { AnyTuple } from '../../api/tuple.ts';
+import type { AnyTuple, TupleOrigin } from '../../api/tuple.ts';
 import type { EngineError } from '../../base/errors.ts';
 import { hasCode } from '../../base/errors.ts';
-import { LARGE_SET_MARKER } from '../ring-markers.ts';
+import { CONNECTION_MARKER, LARGE_SET_MARKER } from '../ring-markers.ts';
 import type { BoltRunnerOptions } from './bolt-runner.ts';
 import type { ComponentRunner } from './component-runner.ts';
 import { RoomOrEvent } from './room-or-event.ts';
@@ -21,6 +21,7 @@ export interface ConcurrentBoltRunnerOptions extends BoltRunnerOptions {
 /** A set whose tuples are under way. */
 interface TakenSet {
   readonly bytes: number;
+  readonly origin: TupleOrigin;
   readonly counters: InputCounters;
   /** Tuples that are not done, and one more until the last tuple has been read. */
   left: number;
@@ -46,6 +47,8 @@ interface TakenTuple {
  * C4. When all upstream tasks have ended and all is done, `finish` is called (R3). After `stop`
  *     nothing is begun, and what runs is waited for.
  * C5. Ticks, timers and plan changes are called beside what is pending, one at a time.
+ * C6. Under at least once, what a BasicBolt emits belongs to the tuple in whose `execute`, or in
+ *     whose promises and callbacks, it is emitted.
  */
 export class ConcurrentBoltRunner implements ComponentRunner {
   readonly #options: ConcurrentBoltRunnerOptions;
@@ -133,13 +136,19 @@ export class ConcurrentBoltRunner implements ComponentRunner {
 
   /** Opens the set at the ring's front; undefined when it holds no tuples. */
   async #open(): Promise<TakenSet | undefined> {
-    const { ring, largeSets, input } = this.#options;
+    const { ring, largeSets, input, acks } = this.#options;
+    if (ring.kind === CONNECTION_MARKER) {
+      acks?.connectionChanged();
+      ring.release();
+      return undefined;
+    }
     const large = ring.kind === LARGE_SET_MARKER ? await largeSets.take() : undefined;
     const start = large === undefined ? ring.start : 0;
     const end = large === undefined ? ring.end : large.length;
     input.open(large ?? ring.bytes, start, end);
     if (input.hasTuples) {
-      this.#openSet = { bytes: end - start, counters: input.counters, left: 1 };
+      const { counters, origin } = input;
+      this.#openSet = { bytes: end - start, origin, counters, left: 1 };
       return this.#openSet;
     }
     this.#release();
@@ -175,13 +184,15 @@ export class ConcurrentBoltRunner implements ComponentRunner {
   }
 
   #execute(taken: TakenTuple): void {
-    const { bolt, output, status, clock } = this.#options;
+    const { bolt, output, status, clock, acks } = this.#options;
+    const { tuple } = taken;
     const startedAt = clock.now();
     this.#running += 1;
     output.attended = true;
     status.enter('execute');
     try {
-      const returned: unknown = bolt.execute(taken.tuple);
+      const returned: unknown =
+        acks === undefined ? bolt.execute(tuple) : acks.run(tuple, () => bolt.execute(tuple));
       if (!isPromise(returned)) this.#over(taken, startedAt);
       else {
         output.flushSoon();
@@ -210,12 +221,15 @@ export class ConcurrentBoltRunner implements ComponentRunner {
     startedAt: number,
     failed?: { readonly error: unknown },
   ): void {
-    const { bell, clock, status } = this.#options;
+    const { bell, clock, status, acks } = this.#options;
     const { executed, executeLatencyNs } = set.counters;
     if (failed !== undefined) this.#handleFailure(failed.error, tuple, set.counters);
+    else this.#settleTuple(() => acks?.succeeded(tuple));
+    const latencyNs = (clock.now() - startedAt) * NS_PER_MS;
     executed.value += 1;
-    executeLatencyNs.sum += (clock.now() - startedAt) * NS_PER_MS;
+    executeLatencyNs.sum += latencyNs;
     executeLatencyNs.count += 1;
+    acks?.executed(set.origin, 1, latencyNs);
     this.#running -= 1;
     this.#taken -= 1;
     status.step();
@@ -244,16 +258,26 @@ export class ConcurrentBoltRunner implements ComponentRunner {
   }
 
   #handleFailure(thrown: unknown, tuple: AnyTuple, { failed }: InputCounters): void {
-    const { calls, survivesFailures, onFailure } = this.#options;
+    const { calls, survivesFailures, onFailure, acks } = this.#options;
     // The ring was closed under `emit`: the instance is stopping, the tuple is not to blame.
     const isCutShort = hasCode(thrown, 'CONNECTION_CLOSED');
     const failure: EngineError = calls.failure('execute', thrown, tuple);
+    if (!isCutShort) this.#settleTuple(() => acks?.thrown(tuple, thrown));
     if (isCutShort || !survivesFailures) {
       this.#failure ??= { error: isCutShort ? thrown : failure };
       return;
     }
     failed.value += 1;
     onFailure(failure);
+  }
+
+  /** The ring may be closed under it, as under `emit`: then the instance is stopping. */
+  #settleTuple(settle: () => void): void {
+    try {
+      settle();
+    } catch (error) {
+      this.#failure ??= { error };
+    }
   }
 
   #throwFailure(): void {

@@ -13,6 +13,15 @@ export class LargeSets {
     this.#onPut = undefined;
   }
 
+  get hasSome(): boolean {
+    return this.#sets.length > 0;
+  }
+
+  /** The set whose marker has been read, if it has come; where nobody calls `take`. */
+  poll(): Uint8Array | undefined {
+    return this.#sets.shift();
+  }
+
   /** The marker has been read; one caller at a time. */
   async take(): Promise<Uint8Array> {
     for (;;) {

@@ -10,11 +10,15 @@ import {
 import type { TaskHook } from '../../api/topology-context.ts';
 import { type ContextSource, TopologyContext } from '../../api/topology-context.ts';
 import type { BuiltTopology } from '../../api/topology.ts';
-import { assertDefined } from '../../base/assert.ts';
+import { assert, assertDefined } from '../../base/assert.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
+import type { Files } from '../../base/files.ts';
+import type { Random } from '../../base/random.ts';
 import type { PlanIndex } from '../../model/plan-index.ts';
+import { reliabilityOf } from '../../model/reliability.ts';
 import { Settings } from '../../model/settings.ts';
+import { AckFold } from '../../wire/ack-fold.ts';
 import { StreamHeaders } from '../../wire/stream-header.ts';
 import type { InstanceIdentity } from '../instance-identity.ts';
 import type { ToGateway } from '../thread-channel.ts';
@@ -23,25 +27,35 @@ import { collectedStreams } from './collected-streams.ts';
 import type { ComponentRunner } from './component-runner.ts';
 import { ConcurrentBoltRunner } from './concurrent-bolt-runner.ts';
 import { ComponentTimers } from './component-timers.ts';
+import { DeadLetters } from './dead-letters.ts';
 import { type DueEvent, DueEvents } from './due-events.ts';
 import { emitLog } from './emit-log.ts';
 import { EndTracker } from './end-tracker.ts';
 import { ErrorReports } from './error-reports.ts';
 import { MetricsReporter } from './metrics-reporter.ts';
 import { nothingIsSent, type RoomWait } from './room-wait.ts';
+import { HeldTime } from './held-time.ts';
 import { SpoutRunner } from './spout-runner.ts';
-import { type CollectedStream, TaskCollector } from './task-collector.ts';
+import type { CollectedStream, ComponentCollector } from './component-collector.ts';
+import { type TaskAccounts, taskAccounts } from './task-accounts.ts';
 import { TaskCounters } from './task-counters.ts';
 import { TaskHooks } from './task-hooks.ts';
 import type { TaskPorts } from './task-ports.ts';
 import { tickEvent } from './tick-event.ts';
+import type { TrackedMessages } from './tracked-messages.ts';
 import { TupleInput } from './tuple-input.ts';
 import { TupleOutput } from './tuple-output.ts';
 import { UserCalls } from './user-calls.ts';
 
+const MS_PER_SECOND = 1_000;
+/** How often, in a time-out, the task looks for messages that have timed out, as in Heron. */
+const LOOKS_PER_TIME_OUT = 10;
+
 export interface RunningComponentOptions {
   readonly identity: InstanceIdentity;
   readonly clock: Clock;
+  readonly random: Random;
+  readonly files: Files;
   readonly logger: Logger;
   readonly send: (message: ToGateway) => void;
   readonly built: BuiltTopology;
@@ -59,18 +73,22 @@ export class RunningComponent {
   readonly #metrics: MetricsReporter;
   readonly #counters: TaskCounters;
   readonly #output: TupleOutput;
-  readonly #collector: TaskCollector;
+  readonly #accounts: TaskAccounts;
+  readonly #collector: ComponentCollector;
   readonly #errors: ErrorReports;
   readonly #due: DueEvents;
   readonly #timers: ComponentTimers;
   readonly #hooks: TaskHooks;
   readonly #streams: readonly CollectedStream[];
+  readonly #deadLetters: DeadLetters;
   /** The context reads the newest plan from here. */
   readonly #contextSource: { plan: PlanIndex } & ContextSource;
   /** Undefined until there is a component to tell. */
   #planChange: DueEvent | undefined;
   #runner: ComponentRunner | undefined;
   #ticks: Timer | undefined;
+  /** Looks for messages that have timed out. */
+  #timeOuts: Timer | undefined;
   /** Settles when the run is over; never rejects. */
   #over: Promise<unknown> = Promise.resolve();
 
@@ -96,6 +114,8 @@ export class RunningComponent {
     this.#hooks = new TaskHooks(identity.task, clock);
     this.#contextSource = this.#newContextSource(plan);
     const headers = new StreamHeaders();
+    const isTracked = reliabilityOf(plan.plan.topology.config) === 'ATLEAST_ONCE';
+    const acks = isTracked ? new AckFold() : undefined;
     this.#output = new TupleOutput({
       ring: ports.dataOut,
       task: identity.task,
@@ -104,26 +124,42 @@ export class RunningComponent {
       roomWait: options.roomWait,
       clock,
       sendLargeSet: (bytes) => options.send({ kind: 'large-set', bytes }),
+      acks,
     });
     this.#streams = collectedStreams(declared, plan, options.built, this.#counters);
-    this.#collector = new TaskCollector({
+    this.#deadLetters = new DeadLetters({
+      ...options,
+      settings: this.#settings,
+      registry: this.#metrics.registry,
+      streams: this.#streams,
+      serializer: options.built.serializer,
+      due: this.#due,
+      onError: (error) => this.#errors.add(error),
+    });
+    this.#accounts = taskAccounts(declared, {
+      ...options,
+      settings: this.#settings,
       component: declared.name,
       output: this.#output,
       streams: this.#streams,
       counters: this.#counters,
       hooks: this.#hooks,
+      acks,
       onError: (error) => this.#errors.add(error),
       onEndOfInput: () => this.#runner?.wake(),
+      deadLetter: (message) => this.#deadLetters.give(message),
     });
+    this.#collector = this.#accounts.collector;
   }
 
   #newContextSource(plan: PlanIndex): { plan: PlanIndex } & ContextSource {
-    const { identity, logger, clock, workingDirectory } = this.#options;
+    const { identity, logger, clock, random, workingDirectory } = this.#options;
     return {
       plan,
       task: identity.task,
       log: logger,
       clock,
+      random,
       workingDirectory,
       every: (periodMs, call) => this.#timers.every(periodMs, call),
       after: (delayMs, call) => this.#timers.after(delayMs, call),
@@ -166,6 +202,7 @@ export class RunningComponent {
     // Now that all hooks are there.
     this.#runner = isSpout(component) ? this.#spoutRunner(component) : this.#boltRunner(component);
     if (isBolt(component)) this.#startTicks(component);
+    else void this.#deadLetters.start(component); // Files may be slow, and it waits for none.
     this.#metrics.start();
     logger.info('the component is open', {
       kind: kindOf(component),
@@ -187,7 +224,7 @@ export class RunningComponent {
 
   /** A spout's input ends as if it had said so; a bolt's ends with that of the tasks above it. */
   drain(): void {
-    if (this.#runner instanceof SpoutRunner) this.#collector.endOfInput();
+    if (this.#runner instanceof SpoutRunner) this.#runner.drain();
   }
 
   handlePlan(plan: PlanIndex): void {
@@ -228,6 +265,7 @@ export class RunningComponent {
     } finally {
       this.#output.flush();
       await this.#output.written();
+      await this.#deadLetters.close();
       this.#metrics.close();
     }
   }
@@ -253,6 +291,7 @@ export class RunningComponent {
     if (outcome === 'ended') {
       this.#output.end();
       this.#collector.end();
+      this.#deadLetters.end();
       if (!(await this.#output.written())) throw nothingIsSent();
     }
     this.#metrics.report();
@@ -262,25 +301,55 @@ export class RunningComponent {
   /** Nothing is called any more but the last method. */
   #stopTimers(): void {
     this.#ticks?.cancel();
+    this.#timeOuts?.cancel();
     this.#timers.close();
   }
 
   #spoutRunner(spout: AnySpout): SpoutRunner {
+    const accounts = this.#accounts;
+    assert(accounts.kind !== 'tracked-bolt', 'the plan knows that it is a spout');
+    const { messages } = accounts;
+    const { ports, clock } = this.#options;
+    const heldTime = new HeldTime(clock);
+    this.#metrics.registerUserMetric('__time-held-by-back-pressure-ms', heldTime);
+    if (accounts.kind === 'tracked-spout') this.#watchMessages(accounts.messages);
     return new SpoutRunner({
-      spout: this.#hooks.aroundSpout(spout),
+      spout: this.#hooks.aroundSpout(spout, messages),
       calls: this.#calls,
       collector: this.#collector,
+      messages,
+      isTracked: accounts.kind === 'tracked-spout',
+      bell: ports.bell,
       output: this.#output,
-      status: this.#options.ports.status,
-      clock: this.#options.clock,
+      status: ports.status,
+      heldTime,
+      clock,
       idleBackoffMaxMs: this.#settings.get('heron.instance.idle.backoff.max.ms'),
       nextTupleLatencyNs: this.#counters.nextTupleLatencyNs,
       due: this.#due,
     });
   }
 
+  #watchMessages(messages: TrackedMessages): void {
+    const settings = this.#settings;
+    this.#metrics.registerUserMetric('__pending-acked-count', {
+      report: (to) => to.value(messages.count),
+    });
+    if (!settings.get('topology.enable.message.timeouts')) return;
+    const { ports, clock } = this.#options;
+    const timeOutMs = settings.get('topology.message.timeout.secs') * MS_PER_SECOND;
+    this.#timeOuts = clock.every(timeOutMs / LOOKS_PER_TIME_OUT, () => {
+      if (!ports.status.forgetsTimeOuts) return;
+      messages.expire(clock.now() - timeOutMs);
+      this.#runner?.wake();
+    });
+  }
+
   #boltRunner(bolt: AnyBolt): ComponentRunner {
     const { identity, ports, clock } = this.#options;
+    const accounts = this.#accounts;
+    const acks = accounts.kind === 'tracked-bolt' ? accounts.collector : undefined;
+    if (acks !== undefined) acks.anchorsToCurrent = survivesFailures(bolt);
     const concurrency = this.#settings.get('topology.bolt.concurrency');
     const keepsOrder = concurrency > 1 && this.#settings.get('topology.bolt.order') === 'key';
     const { serializer } = this.#options.built;
@@ -292,8 +361,9 @@ export class RunningComponent {
       ring: ports.dataIn,
       largeSets: ports.largeSets,
       bell: ports.bell,
-      input: new TupleInput(this.#plan, this.#counters, serializer, reader),
+      input: new TupleInput(this.#plan, this.#counters, serializer, reader, acks),
       output: this.#output,
+      acks,
       ends: new EndTracker(this.#plan.upstreamTasks(identity.component)),
       due: this.#due,
       status: ports.status,

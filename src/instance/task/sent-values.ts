@@ -24,6 +24,11 @@ export class SentValues {
     this.#serializer = serializer;
   }
 
+  /** Each value travels as bytes that the topology's serializer has made. */
+  get isSerialized(): boolean {
+    return this.#serializer !== undefined;
+  }
+
   /** @throws EngineError VALUE_NOT_SERIALIZABLE that names the field. */
   of(values: readonly unknown[]): readonly unknown[] {
     const serializer = this.#serializer;

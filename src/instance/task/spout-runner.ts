@@ -1,11 +1,13 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Mean } from '../../metrics/metrics-registry.ts';
+import type { Doorbell } from '../../ring/doorbell.ts';
 import type { TaskStatusWriter } from '../task-status.ts';
-import type { DueEvents } from './due-events.ts';
-import { IdleBackoff } from './idle-backoff.ts';
+import type { ComponentCollector } from './component-collector.ts';
 import type { ComponentRunner } from './component-runner.ts';
-import { RoomOrEvent } from './room-or-event.ts';
-import type { TaskCollector } from './task-collector.ts';
+import type { DueEvents } from './due-events.ts';
+import type { HeldTime } from './held-time.ts';
+import type { SpoutMessages } from './spout-messages.ts';
+import { SpoutWaits } from './spout-waits.ts';
 import type { SpoutCalls } from './task-hooks.ts';
 import { TimeSlice } from './time-slice.ts';
 import type { TupleOutput } from './tuple-output.ts';
@@ -18,9 +20,14 @@ const REAL_WAIT_MS = 1;
 export interface SpoutRunnerOptions {
   readonly spout: SpoutCalls;
   readonly calls: UserCalls;
-  readonly collector: TaskCollector;
+  readonly collector: ComponentCollector;
+  readonly messages: SpoutMessages;
+  /** Whether news of messages comes through the ring. */
+  readonly isTracked: boolean;
+  readonly bell: Doorbell;
   readonly output: TupleOutput;
   readonly status: TaskStatusWriter;
+  readonly heldTime: HeldTime;
   readonly clock: Clock;
   /** The setting `heron.instance.idle.backoff.max.ms`. */
   readonly idleBackoffMaxMs: number;
@@ -33,47 +40,56 @@ export interface SpoutRunnerOptions {
  *
  * N1. One call at a time, whichever method it is: while a promise is pending nothing else is
  *     called.
- * N2. `nextTuple` is not called while the ring has no room for a set: a spout waits here, where
- *     its timers and promises go on, and not inside `emit`.
- * N3. Under at most once every message id is acked as soon as `nextTuple` is over, as Heron does.
+ * N2. `nextTuple` is not called while the ring has no room for a set, while as many messages are
+ *     pending as may be, or while back pressure holds the spout: a spout waits here, where its
+ *     timers and promises go on, and not inside `emit`.
+ * N3. The spout is told of its messages between two calls of `nextTuple`, also while it is paused,
+ *     held or has to wait. Under at most once every message id is acked as soon as `nextTuple` is
+ *     over, as Heron does.
  * N4. What was emitted leaves when the spout has nothing more, and at the end of each time slice.
  * N5. Timers and plan changes get their turn between two calls, at least once in a time slice, also
  *     while the spout is paused.
+ * N6. A spout whose input has ended has ended when all its messages are settled. Until then each
+ *     failure has `nextTuple` called again until it emits nothing, so that the message can be
+ *     emitted anew; so is it as long as the spout says that it holds messages.
  */
 export class SpoutRunner implements ComponentRunner {
   readonly #options: SpoutRunnerOptions;
   readonly #slice: TimeSlice;
-  readonly #room: RoomOrEvent;
-  readonly #backoff: IdleBackoff;
+  readonly #waits: SpoutWaits;
   #active = false;
   /** What the newest plan says; the spout is told between two calls. */
   #wanted = false;
   #stopping = false;
+  #isDrained = false;
+  /** As the loop has seen it last. */
+  #isHeld = false;
+  /** A message has failed since `nextTuple` has last had nothing to emit (N6). */
+  #mayReplay = false;
   #callCount = 0;
-  #resume: (() => void) | undefined;
 
   constructor(options: SpoutRunnerOptions) {
     this.#options = options;
     this.#slice = new TimeSlice(options.clock);
-    this.#room = new RoomOrEvent(options.output, options.due);
-    this.#backoff = new IdleBackoff(options.clock, options.idleBackoffMaxMs);
+    const { output, due, bell, clock, idleBackoffMaxMs, messages, status } = options;
+    this.#waits = new SpoutWaits({
+      output,
+      due,
+      bell,
+      clock,
+      idleBackoffMaxMs,
+      hasNews: () => messages.hasNews || status.isHeld !== this.#isHeld,
+    });
   }
 
   async run(active: boolean): Promise<'ended' | 'stopped'> {
-    const { collector, output, due, calls } = this.#options;
     this.#active = active;
     this.#wanted = active;
-    while (!this.#stopping) {
-      if (!due.isEmpty) await due.runRound(calls, () => !this.#stopping);
-      if (this.#stopping) break;
-      if (collector.inputEnded) return 'ended';
-      if (this.#wanted !== this.#active) await this.#changeState();
-      else if (!this.#active) await this.#paused();
-      else if (!output.hasRoom) {
-        if (!(await this.#room.wait())) return 'stopped';
-      } else await this.#runSlice();
+    try {
+      return await this.#run();
+    } finally {
+      this.#waits.close();
     }
-    return 'stopped';
   }
 
   setActive(active: boolean): void {
@@ -81,10 +97,14 @@ export class SpoutRunner implements ComponentRunner {
     this.wake();
   }
 
+  /** Ends the input, as if the spout had said so; a paused one will not run again. */
+  drain(): void {
+    this.#isDrained = true;
+    this.#options.collector.endOfInput();
+  }
+
   wake(): void {
-    this.#resume?.();
-    this.#resume = undefined;
-    this.#backoff.wake();
+    this.#waits.wake();
   }
 
   stop(): void {
@@ -97,6 +117,46 @@ export class SpoutRunner implements ComponentRunner {
     return calls.call('close', () => spout.close());
   }
 
+  async #run(): Promise<'ended' | 'stopped'> {
+    const { messages, output, due, calls, isTracked } = this.#options;
+    while (!this.#stopping) {
+      if (!due.isEmpty) await due.runRound(calls, () => !this.#stopping);
+      if (this.#stopping) break;
+      this.#noteHeld();
+      if (messages.hasNews) await this.#tellInTurn();
+      else if (this.#hasEnded) return 'ended';
+      else if (this.#wanted !== this.#active) await this.#changeState();
+      else if (!this.#mayCall) await this.#waits.asleep(isTracked || this.#isHeld);
+      else if (!output.hasRoom) {
+        if (!(await this.#waits.room(isTracked))) return 'stopped';
+      } else await this.#runSlice();
+    }
+    return 'stopped';
+  }
+
+  get #hasEnded(): boolean {
+    const { collector, messages } = this.#options;
+    if (!collector.inputEnded || messages.count > 0) return false;
+    return !this.#mayEmitAgain || (this.#isDrained && !this.#active);
+  }
+
+  /** Whether a spout whose input has ended is called all the same (N6). */
+  get #mayEmitAgain(): boolean {
+    return this.#mayReplay || this.#options.spout.holdsMessages();
+  }
+
+  get #mayCall(): boolean {
+    const { collector, messages } = this.#options;
+    if (!this.#active || this.#isHeld || messages.isFull) return false;
+    return !collector.inputEnded || this.#mayEmitAgain;
+  }
+
+  #noteHeld(): void {
+    const { status, heldTime } = this.#options;
+    this.#isHeld = status.isHeld;
+    heldTime.note(this.#isHeld && this.#active);
+  }
+
   async #changeState(): Promise<void> {
     const { calls, spout } = this.#options;
     this.#active = this.#wanted;
@@ -104,17 +164,9 @@ export class SpoutRunner implements ComponentRunner {
     else await calls.call('deactivate', () => spout.deactivate());
   }
 
-  #paused(): Promise<void> {
-    this.#options.output.flush();
-    if (!this.#options.due.isEmpty) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#resume = resolve;
-    });
-  }
-
   /** Calls `nextTuple` until it has nothing to emit, or the slice is over. */
   async #runSlice(): Promise<void> {
-    const { collector, output, status, clock, nextTupleLatencyNs } = this.#options;
+    const { collector, output, status, clock, nextTupleLatencyNs, isTracked } = this.#options;
     const startedAt = clock.now();
     const callsBefore = this.#callCount;
     const emittedBefore = output.emitted;
@@ -131,27 +183,35 @@ export class SpoutRunner implements ComponentRunner {
     nextTupleLatencyNs.sum += (clock.now() - startedAt) * NS_PER_MS;
     nextTupleLatencyNs.count += this.#callCount - callsBefore;
     output.flush();
-    if (collector.inputEnded || this.#stopping) return;
-    if (hasMore || output.emitted > emittedBefore) this.#backoff.reset();
-    if (hasMore) {
-      await this.#slice.giveWay();
-    } else await this.#backoff.wait();
+    if (this.#stopping || (collector.inputEnded && !this.#mayEmitAgain)) return;
+    if (hasMore || output.emitted > emittedBefore) this.#waits.resetIdle();
+    if (hasMore) await this.#slice.giveWay();
+    else await this.#waits.idle(isTracked);
   }
 
   /** False when the last call had nothing to emit. */
   async #callWhileItEmits(): Promise<boolean> {
-    const { collector, output, status } = this.#options;
+    const { collector, messages, output, status } = this.#options;
     do {
       const emittedBefore = output.emitted;
       const returned = this.#callNextTuple();
       const waited = isPromise(returned) && (await this.#settleNextTuple(returned));
       status.step();
-      if (collector.hasSettled) await this.#ackSettled();
-      if (output.emitted === emittedBefore && !waited) return false;
+      const hasEmitted = output.emitted > emittedBefore;
+      if (!hasEmitted) this.#mayReplay = false;
+      if (messages.hasNews) {
+        await this.#tell();
+        status.enter('nextTuple');
+        if (messages.hasNews) return true;
+      }
+      if (!hasEmitted && !waited) return this.#mayReplay;
     } while (
-      !(this.#slice.isOver() || collector.inputEnded || this.#stopping) &&
+      !(this.#slice.isOver() || this.#stopping) &&
+      (!collector.inputEnded || this.#mayEmitAgain) &&
       this.#wanted &&
-      output.hasRoom
+      output.hasRoom &&
+      !messages.isFull &&
+      !status.isHeld
     );
     return true;
   }
@@ -173,25 +233,48 @@ export class SpoutRunner implements ComponentRunner {
     return clock.now() - startedAt >= REAL_WAIT_MS;
   }
 
-  async #ackSettled(): Promise<void> {
-    const { collector, spout, status, calls } = this.#options;
-    status.enter('ack');
-    while (collector.hasSettled) {
-      const messageId = collector.takeSettled();
+  /** Outside of a slice of `nextTuple`. */
+  async #tellInTurn(): Promise<void> {
+    const { output, status } = this.#options;
+    this.#slice.begin();
+    output.attended = true;
+    try {
+      await this.#tell();
+    } finally {
+      status.leave();
+      output.attended = false;
+    }
+    output.flush();
+    if (this.#slice.isOver()) await this.#slice.giveWay();
+  }
+
+  /** Tells the spout of its messages until there is no more to tell, or the slice is over. */
+  async #tell(): Promise<void> {
+    const { messages, spout, status, calls } = this.#options;
+    let entered: 'ack' | 'fail' | undefined;
+    while (!this.#stopping && messages.next()) {
+      const { messageId, reason } = messages;
+      const callback = reason === undefined ? 'ack' : 'fail';
+      if (reason !== undefined) this.#mayReplay = true;
+      if (callback === entered) status.step();
+      else status.enter(callback);
+      entered = callback;
       let returned: unknown;
       try {
-        returned = spout.ack(messageId);
+        returned = reason === undefined ? spout.ack(messageId) : spout.fail(messageId, reason);
       } catch (error) {
-        throw calls.failure('ack', error);
+        throw calls.failure(callback, error);
       }
-      status.step();
-      if (isPromise(returned)) await this.#settle('ack', returned);
+      if (isPromise(returned)) await this.#settle(callback, returned);
+      if (this.#slice.isOver()) return;
     }
-    status.enter('nextTuple');
   }
 
   /** Awaits a promise of the user. What is emitted meanwhile comes from callbacks. */
-  async #settle(callback: 'nextTuple' | 'ack', returned: PromiseLike<unknown>): Promise<void> {
+  async #settle(
+    callback: 'nextTuple' | 'ack' | 'fail',
+    returned: PromiseLike<unknown>,
+  ): Promise<void> {
     const { output, status, calls } = this.#options;
     status.awaitPromise();
     output.attended = false;

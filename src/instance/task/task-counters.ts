@@ -1,5 +1,6 @@
 import type { Counter, Mean, MetricsRegistry } from '../../metrics/metrics-registry.ts';
 import type { ComponentName, StreamName } from '../../base/ids.ts';
+import type { FailKind } from '../../model/fail-reason.ts';
 
 /*
   The metrics of a task under Heron's names. Heron keeps each both by stream and, for what a bolt
@@ -11,6 +12,26 @@ export interface InputCounters {
   readonly executed: Counter;
   readonly executeLatencyNs: Mean;
   readonly failed: Counter;
+}
+
+/** What a bolt counts, under at least once, of the tuples of a stream that it has settled. */
+export interface TupleAckCounters {
+  readonly acked: Counter;
+  readonly failed: Counter;
+  /** From the moment at which the task took the tuple's set until it was acked. */
+  readonly processLatencyNs: Mean;
+  readonly failLatencyNs: Mean;
+}
+
+/** What a spout counts, under at least once, of the messages of one of its streams. */
+export interface MessageCounters {
+  readonly acked: Counter;
+  readonly failed: Counter;
+  /** Of those failed, what was not settled in time. */
+  readonly timedOut: Counter;
+  /** From the emit until the task heard of it. */
+  readonly completeLatencyNs: Mean;
+  readonly failLatencyNs: Mean;
 }
 
 export class TaskCounters {
@@ -37,5 +58,45 @@ export class TaskCounters {
       executeLatencyNs: this.#registry.mean(`__execute-latency/${key}`),
       failed: this.#registry.counter(`__fail-count/${key}`),
     };
+  }
+
+  tupleAcks(component: ComponentName, stream: StreamName): TupleAckCounters {
+    const key = `${component}/${stream}`;
+    return {
+      acked: this.#registry.counter(`__ack-count/${key}`),
+      failed: this.#registry.counter(`__fail-count/${key}`),
+      processLatencyNs: this.#registry.mean(`__process-latency/${key}`),
+      failLatencyNs: this.#registry.mean(`__fail-latency/${key}`),
+    };
+  }
+
+  messages(stream: StreamName): MessageCounters {
+    return {
+      acked: this.#registry.counter(`__ack-count/${stream}`),
+      failed: this.#registry.counter(`__fail-count/${stream}`),
+      timedOut: this.#registry.counter(`__timeout-count/${stream}`),
+      completeLatencyNs: this.#registry.mean(`__complete-latency/${stream}`),
+      failLatencyNs: this.#registry.mean(`__fail-latency/${stream}`),
+    };
+  }
+
+  /** Failed messages of a spout, and tuples that a bolt has failed, by reason. */
+  failedFor(kind: FailKind): Counter {
+    return this.#registry.counter(`__fail-reason/${kind}`);
+  }
+
+  /** Acks and fails that come for no pending message of a spout. */
+  get unknownMessages(): Counter {
+    return this.#registry.counter('__settled-unknown-count');
+  }
+
+  /** Acks and fails of tuples that had been acked or failed before. */
+  get settledTwice(): Counter {
+    return this.#registry.counter('__double-ack-count');
+  }
+
+  /** Acks and fails of tuples that a lost connection had brought; they are not sent. */
+  get settledStale(): Counter {
+    return this.#registry.counter('__stale-ack-count');
   }
 }

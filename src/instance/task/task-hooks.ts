@@ -4,12 +4,17 @@ import type { TopologyContext } from '../../api/topology-context.ts';
 import type { AnyTuple } from '../../api/tuple.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { StreamName, TaskId } from '../../base/ids.ts';
+import type { FailReason } from '../../model/fail-reason.ts';
+import type { SpoutMessages } from './spout-messages.ts';
 import { isPromise } from './user-calls.ts';
 
 /** What the loop of a bolt calls. */
 export type BoltCalls = Pick<AnyBolt, 'execute' | 'finish' | 'cleanup'>;
 /** What the loop of a spout calls. */
-export type SpoutCalls = Pick<AnySpout, 'nextTuple' | 'activate' | 'deactivate' | 'ack' | 'close'>;
+export type SpoutCalls = Pick<
+  AnySpout,
+  'nextTuple' | 'activate' | 'deactivate' | 'ack' | 'fail' | 'holdsMessages' | 'close'
+>;
 
 /**
  * The hooks of one task.
@@ -74,14 +79,16 @@ export class TaskHooks {
     };
   }
 
-  /** The spout as the loop is to call it. */
-  aroundSpout(spout: AnySpout): SpoutCalls {
+  /** The spout as the loop is to call it; `messages` stands at the message that it tells of. */
+  aroundSpout(spout: AnySpout, messages: Pick<SpoutMessages, 'latencyMs'>): SpoutCalls {
     if (this.isEmpty) return spout;
     return {
       nextTuple: () => spout.nextTuple(),
       activate: () => spout.activate(),
       deactivate: () => spout.deactivate(),
-      ack: (messageId) => this.#ack(spout, messageId),
+      ack: (messageId) => this.#ack(spout, messageId, messages.latencyMs),
+      fail: (messageId, reason) => this.#fail(spout, messageId, reason, messages.latencyMs),
+      holdsMessages: () => spout.holdsMessages(),
       close: () => spout.close(),
     };
   }
@@ -114,11 +121,29 @@ export class TaskHooks {
     }
   }
 
-  #ack(spout: AnySpout, messageId: unknown): void | Promise<void> {
+  #ack(spout: AnySpout, messageId: unknown, completeLatencyMs: number): void | Promise<void> {
     const onOver = (): void => {
-      for (const hook of this.#hooks) hook.spoutAck?.({ messageId, task: this.#task });
+      for (const hook of this.#hooks) {
+        hook.spoutAck?.({ messageId, task: this.#task, completeLatencyMs });
+      }
     };
     const returned = spout.ack(messageId);
+    if (isPromise(returned)) return returned.then(onOver);
+    onOver();
+  }
+
+  #fail(
+    spout: AnySpout,
+    messageId: unknown,
+    reason: FailReason,
+    failLatencyMs: number,
+  ): void | Promise<void> {
+    const onOver = (): void => {
+      for (const hook of this.#hooks) {
+        hook.spoutFail?.({ messageId, reason, task: this.#task, failLatencyMs });
+      }
+    };
+    const returned = spout.fail(messageId, reason);
     if (isPromise(returned)) return returned.then(onOver);
     onOver();
   }

@@ -3,6 +3,8 @@ import { assert, assertDefined, unreachable } from '../../base/assert.ts';
 import type { Clock } from '../../base/clock.ts';
 import { fromEnvelope, hasCode, messageOf, toEnvelope, userError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
+import type { Files } from '../../base/files.ts';
+import type { Random } from '../../base/random.ts';
 import { differences } from '../../model/compare-topologies.ts';
 import type { LogicalTopology } from '../../model/logical-topology.ts';
 import { PlanIndex } from '../../model/plan-index.ts';
@@ -24,6 +26,8 @@ import { TaskPorts } from './task-ports.ts';
 export interface TaskOptions {
   readonly identity: InstanceIdentity;
   readonly clock: Clock;
+  readonly random: Random;
+  readonly files: Files;
   readonly logger: Logger;
   readonly doorbells: Doorbells;
   readonly roomWait: (ports: TaskPorts) => RoomWait;
@@ -78,6 +82,7 @@ export class Task {
         return;
       case 'large-set':
         this.#ports?.largeSets.put(message.bytes);
+        this.#ports?.bell.ring(); // The loop of a spout waits for it there.
         return;
       case 'ping':
         this.#ports?.status.answer(message.number);
@@ -158,13 +163,16 @@ export class Task {
   }
 
   async #open(): Promise<void> {
-    const { identity, clock, logger, send, roomWait, workingDirectory } = this.#options;
+    const { identity, clock, random, files, logger, send, roomWait, workingDirectory } =
+      this.#options;
     const built = await assertDefined(this.#built, 'a plan comes after the definition');
     if (this.#phase.at !== 'opening') return;
     const ports = assertDefined(this.#ports, 'a plan comes after the definition');
     const component = new RunningComponent({
       identity,
       clock,
+      random,
+      files,
       logger,
       send,
       built,

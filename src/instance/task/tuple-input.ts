@@ -1,5 +1,5 @@
 import type { ValueSerializer } from '../../api/serializer.ts';
-import { type AnyTuple, Tuple, TupleOrigin } from '../../api/tuple.ts';
+import { type AnyTuple, TrackedTuple, Tuple, TupleOrigin } from '../../api/tuple.ts';
 import { environmentError, messageOf, userError } from '../../base/errors.ts';
 import type { ComponentName, TaskId } from '../../base/ids.ts';
 import { taskId } from '../../base/ids.ts';
@@ -19,6 +19,14 @@ interface KnownStream {
   readonly keyPositions: readonly number[];
 }
 
+/** What makes tuples of at least once out of plain ones. */
+export interface TupleTracking {
+  /** Number of the connection that brings what is read now. */
+  readonly generation: number;
+  /** The moment, in ticks. */
+  now(): number;
+}
+
 /**
  * Turns the bytes of tuple sets into tuples, one at a time.
  *
@@ -29,23 +37,31 @@ export class TupleInput {
   readonly #taskCounters: TaskCounters;
   readonly #serializer: ValueSerializer | undefined;
   readonly #readerName: ComponentName | undefined;
+  readonly #tracking: TupleTracking | undefined;
+  /** Filled anew for each tuple. */
+  readonly #marks = { keyLow: 0, keyHigh: 0, generation: 0, takenAt: 0 };
   readonly #reader = new TupleSetReader(new StreamHeaders());
   readonly #values = new ValueReader();
   readonly #streams = new Map<StreamHeader, KnownStream>();
   #known: KnownStream | undefined;
   #sourceTask: TaskId = taskId(0);
 
-  /** `reader` is the component that reads; without it no tuple has a key. */
+  /**
+   * `reader` is the component that reads; without it no tuple has a key. With `tracking` each tuple
+   * knows its trees.
+   */
   constructor(
     plan: PlanIndex,
     taskCounters: TaskCounters,
     serializer?: ValueSerializer,
     reader?: ComponentName,
+    tracking?: TupleTracking,
   ) {
     this.#plan = plan;
     this.#readerName = reader;
     this.#taskCounters = taskCounters;
     this.#serializer = serializer;
+    this.#tracking = tracking;
   }
 
   /** Begins with a set. Throws PACKET_MALFORMED. */
@@ -55,6 +71,10 @@ export class TupleInput {
     this.#sourceTask = taskId(this.#reader.sourceTask);
     const { stream } = this.#reader;
     this.#known = stream === undefined ? undefined : this.#knownStream(stream);
+    if (this.#tracking !== undefined) {
+      this.#marks.takenAt = this.#tracking.now();
+      this.#marks.generation = this.#tracking.generation;
+    }
   }
 
   get sourceTask(): TaskId {
@@ -74,11 +94,31 @@ export class TupleInput {
     return (this.#known as KnownStream).counters;
   }
 
+  /** What all tuples of the open set have in common; it must have some. */
+  get origin(): TupleOrigin {
+    return (this.#known as KnownStream).origin;
+  }
+
   /** The next tuple of the open set. Throws PACKET_MALFORMED, VALUE_NOT_SERIALIZABLE. */
   next(): AnyTuple | undefined {
     const known = this.#known;
     if (known === undefined || !this.#reader.next()) return undefined;
-    return new Tuple(known.origin, this.#sourceTask, this.#readValues());
+    return this.#tracking === undefined
+      ? new Tuple(known.origin, this.#sourceTask, this.#readValues())
+      : this.#tracked(known.origin);
+  }
+
+  #tracked(origin: TupleOrigin): AnyTuple {
+    const marks = this.#marks;
+    const { keyLow, keyHigh, roots } = this.#reader;
+    marks.keyLow = keyLow;
+    marks.keyHigh = keyHigh;
+    const tuple = new TrackedTuple(origin, this.#sourceTask, this.#readValues(), marks);
+    const { count } = roots;
+    for (let index = 0; index < count; index += 1) {
+      tuple.addRoot(roots.task(index), roots.keyLow(index), roots.keyHigh(index), count);
+    }
+    return tuple;
   }
 
   /**

@@ -4,9 +4,11 @@ import { userError } from '../../base/errors.ts';
 import type { TaskId } from '../../base/ids.ts';
 import { NO_ROOM, type RingWriter } from '../../ring/byte-ring.ts';
 import { copyOf } from '../../wire/frame.ts';
+import type { AckFold } from '../../wire/ack-fold.ts';
+import type { Roots } from '../../wire/fail-detail.ts';
 import type { StreamHeader } from '../../wire/stream-header.ts';
 import { TupleSetWriter, tupleSetOverhead } from '../../wire/tuple-set-writer.ts';
-import { END_OF_INPUT_MARKER, LARGE_SET_MARKER } from '../ring-markers.ts';
+import { CONNECTION_MARKER, END_OF_INPUT_MARKER, LARGE_SET_MARKER } from '../ring-markers.ts';
 import { KeptFrames } from './kept-frames.ts';
 import type { RoomWait } from './room-wait.ts';
 
@@ -17,6 +19,8 @@ import type { RoomWait } from './room-wait.ts';
 const SET_BYTES_MAX = 32 * 1024;
 /** A key, two lengths and tags: what a tuple of one value needs besides that value, rounded up. */
 const TUPLE_OVERHEAD_BYTES = 64;
+/** An ack of one root, rounded up. */
+const ACK_BYTES = 32;
 
 export interface TupleOutputOptions {
   readonly ring: RingWriter;
@@ -28,6 +32,8 @@ export interface TupleOutputOptions {
   readonly roomWait: RoomWait;
   readonly clock: Clock;
   readonly sendLargeSet: (bytes: Uint8Array) => void;
+  /** The acks of a bolt's task, gathered by its collector; undefined where there are none. */
+  readonly acks?: AckFold | undefined;
 }
 
 /**
@@ -43,6 +49,9 @@ export interface TupleOutputOptions {
  * O4. When the ring is full `emit` waits: that is back pressure (ruling R5).
  * O5. On a thread that cannot wait, `emit` keeps what finds no room, and there is none (`hasRoom`)
  *     until all of it has moved into the ring. The frames are the same ones, in the same order.
+ * O6. Acks leave by `flush` as a set of their own, behind the set that was open: what was emitted
+ *     before an ack is ahead of it (ruling R13). Where there is no room for them they wait for the
+ *     next flush, as more may be added; only when no more fit into one does `ack` wait for room.
  */
 export class TupleOutput {
   /** Tuples emitted so far. */
@@ -50,8 +59,11 @@ export class TupleOutput {
   readonly #options: TupleOutputOptions;
   readonly #writer = new TupleSetWriter();
   readonly #kept: KeptFrames;
+  readonly #acks: AckFold | undefined;
   readonly #setBytes: number;
   readonly #twoSetsBytes: number;
+  /** Acks with more bytes may not fit into a frame together with one more. */
+  readonly #ackBytesMax: number;
   #openStream = -1;
   /** The open set lies in the spare memory, as there was no room in the ring (O5). */
   #isOpenInSpare = false;
@@ -62,8 +74,10 @@ export class TupleOutput {
   constructor(options: TupleOutputOptions) {
     this.#options = options;
     this.#kept = new KeptFrames(options.ring);
+    this.#acks = options.acks;
     const { payloadBytesMax } = options.ring;
     this.#setBytes = Math.min(SET_BYTES_MAX, payloadBytesMax);
+    this.#ackBytesMax = payloadBytesMax - ACK_BYTES;
     this.#twoSetsBytes = Math.min(2 * SET_BYTES_MAX, payloadBytesMax);
   }
 
@@ -110,20 +124,59 @@ export class TupleOutput {
   }
 
   /**
-   * `tasks` are named in the tuple, besides those that the stream manager chooses.
+   * `tasks` are named in the tuple, besides those that the stream manager chooses. `roots` are the
+   * trees that it belongs to.
    *
    * @throws EngineError VALUE_NOT_SERIALIZABLE, TUPLE_TOO_LARGE (O2).
    */
-  emit(stream: number, values: readonly unknown[], tasks?: readonly number[]): void {
+  emit(stream: number, values: readonly unknown[], tasks?: readonly number[], roots?: Roots): void {
     if (stream !== this.#openStream) this.#open(stream);
-    if (!this.#writer.addTuple(values, tasks)) this.#addToFreshSet(stream, values, tasks);
+    if (!this.#writer.addTuple(values, tasks, roots)) {
+      this.#addToFreshSet(stream, values, tasks, roots);
+    }
     this.emitted += 1;
     if (this.#unattended) this.flushSoon();
   }
 
-  /** Closes the open set, if there is one, so that the gateway sends it. */
+  /** Acks a tuple towards one of its roots (O6). Only where the options have acks. */
+  ack(rootTask: number, rootLow: number, rootHigh: number, keyLow: number, keyHigh: number): void {
+    const acks = this.#acks as AckFold;
+    if (acks.isFull || acks.byteLengthMax > this.#ackBytesMax) this.flushAcks();
+    acks.add(rootTask, rootLow, rootHigh, keyLow, keyHigh, 'ack');
+    if (this.#unattended) this.flushSoon();
+  }
+
+  /** Closes the open set, if there is one, so that the gateway sends it, and the acks (O6). */
   flush(): void {
-    if (this.#openStream === -1) return;
+    if (this.#openStream !== -1) this.#closeSet();
+    const acks = this.#acks;
+    if (acks !== undefined && acks.count > 0) this.#writeAcks(acks);
+  }
+
+  /** As `flush`, and waits for room for the acks. */
+  flushAcks(): void {
+    this.flush();
+    const acks = this.#acks;
+    if (acks === undefined || acks.count === 0) return;
+    const bytes = Buffer.allocUnsafe(acks.byteLengthMax);
+    const end = acks.writeSet(bytes, 0, this.#options.task);
+    acks.clear();
+    this.#addSet(bytes.subarray(0, end));
+  }
+
+  /** Sends a set without data, behind everything that was emitted before. */
+  sendControl(set: Uint8Array): void {
+    this.flush();
+    this.#addSet(set);
+  }
+
+  /** What follows belongs to another connection with the stream manager (ring-markers.ts). */
+  markConnection(): void {
+    this.flush();
+    this.#writeMarker(CONNECTION_MARKER);
+  }
+
+  #closeSet(): void {
     this.#openStream = -1;
     const { ring } = this.#options;
     const writer = this.#writer;
@@ -147,12 +200,22 @@ export class TupleOutput {
 
   /** Says that nothing follows any more. */
   end(): void {
-    this.flush();
+    this.flushAcks();
     this.#writeMarker(END_OF_INPUT_MARKER);
   }
 
+  /** Unless there is no room (O6). */
+  #writeAcks(acks: AckFold): void {
+    const { ring, task } = this.#options;
+    if (!this.#kept.isEmpty && !this.#kept.move()) return;
+    const start = ring.reserve(acks.byteLengthMax);
+    if (start === NO_ROOM) return;
+    ring.commit(start, acks.writeSet(ring.bytes, start, task));
+    acks.clear();
+  }
+
   #open(stream: number): void {
-    this.flush();
+    if (this.#openStream !== -1) this.#closeSet();
     const { ring, task, tupleBytesMax } = this.#options;
     const header = this.#header(stream);
     // A tuple beyond the limit must not fit: the cold path then refuses it (O3).
@@ -197,15 +260,21 @@ export class TupleOutput {
     stream: number,
     values: readonly unknown[],
     tasks: readonly number[] | undefined,
+    roots: Roots | undefined,
   ): void {
     if (this.#writer.tupleCount > 0) {
       this.#open(stream);
-      if (this.#writer.addTuple(values, tasks)) return;
+      if (this.#writer.addTuple(values, tasks, roots)) return;
     }
-    const set = this.#encodeAlone(stream, values, tasks);
+    const set = this.#encodeAlone(stream, values, tasks, roots);
     // The reserved frame is given up: the next reservation takes its place.
     this.#openStream = -1;
     this.#isOpenInSpare = false;
+    this.#addSet(set);
+  }
+
+  /** Writes a whole set that lies in other memory. */
+  #addSet(set: Uint8Array): void {
     const { ring, sendLargeSet } = this.#options;
     if (set.length > ring.payloadBytesMax) {
       // Memory of its own: a message clones all of the region that a view lies in.
@@ -227,6 +296,7 @@ export class TupleOutput {
     stream: number,
     values: readonly unknown[],
     tasks: readonly number[] | undefined,
+    roots: Roots | undefined,
   ): Uint8Array {
     const { task, tupleBytesMax } = this.#options;
     const header = this.#header(stream);
@@ -235,7 +305,7 @@ export class TupleOutput {
     for (let bytes = SET_BYTES_MAX * 4; ; bytes *= 4) {
       const region = Buffer.allocUnsafeSlow(Math.min(bytes, bytesMax));
       writer.begin(region, 0, region.length, header, task);
-      if (writer.addTuple(values, tasks)) {
+      if (writer.addTuple(values, tasks, roots)) {
         const isWithinLimit = writer.tupleBytes <= tupleBytesMax;
         writer.finish();
         if (isWithinLimit) return region.subarray(writer.start, writer.end);

@@ -61,3 +61,15 @@ test('the scheduler loads nothing for connections', async () => {
   const urls = await loadedBy('scheduler/local/scheduler-main', 'process-start/system-environment');
   assertLacks(urls, [/^node:net$/, /^node:https?$/]);
 });
+
+/** What the pages and the sinks that are off by default need. */
+const OF_OTHER_SINKS =
+  /\/(?:http-serving|http-post|delivery-sink|graphite|otlp|web-sink)[^/]*\.ts$/;
+
+for (const name of ['metrics-manager', 'metrics-cache', 'topology-master']) {
+  test(`the ${name} loads neither node:http nor what few ask for`, async () => {
+    const urls = await loadedBy(`${name}/${name}-main`, 'process-start/system-environment');
+    assert.ok(urls.some((url) => url.endsWith(`/${name}.ts`)));
+    assertLacks(urls, [/^node:child_process$/, /^node:https?$/, /\/msgpackr\//, OF_OTHER_SINKS]);
+  });
+}

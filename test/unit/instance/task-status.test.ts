@@ -63,4 +63,14 @@ describe('the status of a task', () => {
     task.answer(7);
     assert.equal(gateway.answer, 7);
   });
+
+  it('tells the task what the gateway says of back pressure and of time-outs', () => {
+    const { task, gateway } = bothEnds();
+    assert.deepEqual([task.isHeld, task.forgetsTimeOuts], [false, false]);
+    gateway.setHeld(true);
+    assert.deepEqual([task.isHeld, task.forgetsTimeOuts], [true, false]);
+    gateway.setForgetsTimeOuts(true);
+    gateway.setHeld(false);
+    assert.deepEqual([task.isHeld, task.forgetsTimeOuts], [false, true]);
+  });
 });

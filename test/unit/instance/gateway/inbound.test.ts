@@ -6,23 +6,32 @@ import { TaskStatusReader, TaskStatusWriter } from '../../../../src/instance/tas
 import { createTaskStatusMemory } from '../../../../src/instance/task-status.ts';
 import { createRingMemory, RingReader, RingWriter } from '../../../../src/ring/byte-ring.ts';
 import { AtomicsDoorbell } from '../../../../src/ring/atomics-doorbell.ts';
+import { backPressureSet } from '../../../../src/wire/back-pressure-notice.ts';
 import { encodePacket, FrameAssembler, NO_REQUEST_ID } from '../../../../src/wire/frame.ts';
 import { TUPLE_SET_2_TYPE } from '../../../../src/wire/tuple-set-format.ts';
 import { grantedBytesSet } from '../../../../src/wire/tuple-set-writer.ts';
 import { GatewayConnection } from '../../../support/gateway-connection.ts';
 import { setText } from '../../../support/task-in-test.ts';
-import { aTuple, type TestSet, tupleSetBytes } from '../../../support/tuple-sets.ts';
+import { settledSet } from '../../../support/tracked-task.ts';
+import {
+  aTuple,
+  controlTexts,
+  readTupleSet,
+  type TestSet,
+  tupleSetBytes,
+} from '../../../support/tuple-sets.ts';
 
 const aSet = (word: string, set: Partial<TestSet> = {}): Uint8Array =>
   tupleSetBytes({ task: 1, tuples: [aTuple(word)], ...set });
 
 const SET_BYTES = aSet('a').length;
 
-function anInbound({ windowBytes = 4 * SET_BYTES, ringBytes = 64 * 1024 } = {}) {
+function anInbound({ windowBytes = 4 * SET_BYTES, ringBytes = 64 * 1024, isTracked = false } = {}) {
   const memory = createRingMemory(ringBytes);
   const statusMemory = createTaskStatusMemory();
   const status = new TaskStatusWriter(statusMemory);
   const reader = new RingReader(memory, new AtomicsDoorbell());
+  const bell = new AtomicsDoorbell();
   const largeSets: Uint8Array[] = [];
   const granted: number[] = [];
   const inbound = new Inbound({
@@ -31,7 +40,9 @@ function anInbound({ windowBytes = 4 * SET_BYTES, ringBytes = 64 * 1024 } = {}) 
     status: new TaskStatusReader(statusMemory),
     windowBytes,
     sendLargeSet: (bytes) => void largeSets.push(bytes),
+    isTracked,
     onGrant: (bytes) => void granted.push(bytes),
+    ringTask: () => bell.ring(),
   });
   const receive = (payload: Uint8Array): void => {
     const assembler = new FrameAssembler(Number.MAX_SAFE_INTEGER);
@@ -45,11 +56,14 @@ function anInbound({ windowBytes = 4 * SET_BYTES, ringBytes = 64 * 1024 } = {}) 
     if (!reader.next()) return undefined;
     const { kind, bytes, start, end } = reader;
     const frame = Buffer.from(bytes.subarray(start, end));
-    if (kind === 0) status.addConsumed(end - start);
+    const { control } = readTupleSet(kind === 0 ? frame : new Uint8Array(aSet('')));
+    const isData = kind === 0 && control === undefined;
+    if (isData) status.addConsumed(end - start);
     reader.release();
+    if (control !== undefined) return controlTexts(control).join(', ');
     return kind === 0 ? setText(frame) : `marker ${kind}`;
   };
-  return { inbound, receive, consume, largeSets, granted };
+  return { inbound, receive, consume, largeSets, granted, status, bell };
 }
 
 describe('what a stream manager sends', () => {
@@ -147,6 +161,19 @@ describe('what the task has consumed', () => {
     assert.deepEqual(await peer.take(), [`consumed ${SET_BYTES}`]);
   });
 
+  it('R4: is reported when it is as much as what is left', async () => {
+    const { inbound, receive, consume } = anInbound({ windowBytes: 1_000_000 });
+    const peer = new GatewayConnection();
+    inbound.connect(peer.connection);
+    for (const word of 'abcd') receive(aSet(word));
+    consume();
+    inbound.pump();
+    assert.deepEqual(await peer.take(), []);
+    consume();
+    inbound.pump();
+    assert.deepEqual(await peer.take(), [`consumed ${2 * SET_BYTES}`]);
+  });
+
   it('R4: bytes of an earlier connection earn no credit with the next', async () => {
     const { inbound, receive, consume } = anInbound();
     inbound.connect(new GatewayConnection().connection);
@@ -204,5 +231,127 @@ describe('what the task has consumed', () => {
     assert.deepEqual(await peer.take(), [`consumed ${aSet('late').length}`]);
     assert.equal(consume(), 'default: unread');
     assert.equal(consume(), undefined);
+  });
+});
+
+/** One whose task keeps account; `receive` takes several sets. */
+function aTrackedInbound({ isTracked = true } = {}) {
+  const { receive, consume, ...rest } = anInbound({ isTracked, windowBytes: 1_000_000 });
+  const consumeAll = (): string[] => {
+    const seen: string[] = [];
+    for (let frame = consume(); frame !== undefined; frame = consume()) {
+      seen.push(frame);
+      rest.inbound.pump();
+    }
+    return seen;
+  };
+  return { ...rest, receive: (...sets: Uint8Array[]) => sets.forEach(receive), consumeAll };
+}
+
+describe('what a stream manager says of acks and connections', () => {
+  it('V4: reaches a task that keeps account, in order with the sets', () => {
+    const { receive, consumeAll } = aTrackedInbound();
+    receive(aSet('a'), settledSet({ acks: [{ key: 5n }] }), aSet('b'));
+    assert.deepEqual(consumeAll(), ['default: a', 'ack 1:5=0', 'default: b']);
+  });
+
+  it('V4: keeps its place while sets wait for room', () => {
+    const { receive, consumeAll } = aTrackedInbound();
+    const long = 'x'.repeat(20_000);
+    receive(aSet(long), aSet(long), aSet(long), aSet(long), settledSet({ acks: [{ key: 5n }] }));
+    receive(aSet('b'));
+    assert.deepEqual(consumeAll().slice(4), ['ack 1:5=0', 'default: b']);
+  });
+
+  it('V4: neither costs nor earns credit', async () => {
+    const { inbound, receive, consumeAll } = aTrackedInbound();
+    const peer = new GatewayConnection();
+    inbound.connect(peer.connection);
+    receive(settledSet({ acks: [{ key: 5n }] }), aSet('a'), settledSet({ fails: [{ key: 6n }] }));
+    consumeAll();
+    assert.deepEqual(await peer.take(), [`consumed ${aSet('a').length}`]);
+  });
+
+  it('does not reach a task that keeps no account', () => {
+    const { inbound, receive, consumeAll } = aTrackedInbound({ isTracked: false });
+    receive(settledSet({ acks: [{ key: 5n }] }));
+    assert.equal(inbound.connect(new GatewayConnection().connection), false);
+    inbound.disconnect();
+    assert.equal(inbound.connect(new GatewayConnection().connection), false);
+    assert.deepEqual(consumeAll(), []);
+  });
+
+  it('R14: G1: is divided by a marker for each connection but the first', () => {
+    const { inbound, receive, consumeAll } = aTrackedInbound();
+    assert.equal(inbound.connect(new GatewayConnection().connection), false);
+    receive(aSet('a'));
+    inbound.disconnect();
+    assert.equal(inbound.connect(new GatewayConnection().connection), true);
+    receive(aSet('b'));
+    inbound.disconnect();
+    assert.equal(inbound.connect(new GatewayConnection().connection), true);
+    receive(aSet('c'));
+    assert.deepEqual(consumeAll(), [
+      'default: a',
+      'marker 3',
+      'default: b',
+      'marker 3',
+      'default: c',
+    ]);
+  });
+
+  it('R14: G1: the marker keeps its place while sets wait for room', () => {
+    const { inbound, receive, consumeAll } = aTrackedInbound();
+    inbound.connect(new GatewayConnection().connection);
+    const long = 'x'.repeat(20_000);
+    receive(aSet(long), aSet(long), aSet(long), aSet(long));
+    inbound.disconnect();
+    inbound.connect(new GatewayConnection().connection);
+    receive(aSet('b'));
+    assert.equal(inbound.waitingBytes, aSet(long).length + aSet('b').length);
+    assert.deepEqual(consumeAll().slice(4), ['marker 3', 'default: b']);
+  });
+
+  it('a task that has ended is told nothing, and has nothing to answer', () => {
+    const { inbound, receive, consumeAll } = aTrackedInbound();
+    inbound.connect(new GatewayConnection().connection);
+    inbound.end();
+    inbound.disconnect();
+    assert.equal(inbound.connect(new GatewayConnection().connection), false);
+    receive(settledSet({ acks: [{ key: 5n }] }));
+    assert.deepEqual(consumeAll(), []);
+  });
+
+  it('T3: whether it forgets what times out is known from its credits', () => {
+    const { inbound, status } = aTrackedInbound();
+    inbound.connect(new GatewayConnection().connection, true);
+    assert.equal(status.forgetsTimeOuts, true);
+    inbound.connect(new GatewayConnection().connection, false);
+    assert.equal(status.forgetsTimeOuts, false);
+  });
+});
+
+describe('back pressure', () => {
+  const notice = (isHeld: boolean): Uint8Array =>
+    backPressureSet(3, { isHeld, component: 'sink', streamManager: 'stmgr-2' });
+
+  for (const isTracked of [true, false]) {
+    it(`V5: R12: holds and lets go, ${isTracked ? 'with' : 'without'} acks, and rings`, () => {
+      const { receive, consumeAll, status, bell } = aTrackedInbound({ isTracked });
+      const before = bell.sequence();
+      receive(notice(true));
+      assert.deepEqual([status.isHeld, bell.sequence()], [true, before + 1]);
+      receive(notice(false));
+      assert.deepEqual([status.isHeld, bell.sequence()], [false, before + 2]);
+      assert.deepEqual(consumeAll(), []);
+    });
+  }
+
+  it('V5: R12: of a stream manager that is gone holds nobody', () => {
+    const { inbound, receive, status } = aTrackedInbound();
+    inbound.connect(new GatewayConnection().connection);
+    receive(notice(true));
+    inbound.disconnect();
+    assert.equal(status.isHeld, false);
   });
 });

@@ -2,11 +2,16 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { taskId } from '../../../../src/base/ids.ts';
 import { Outbound } from '../../../../src/instance/gateway/outbound.ts';
-import { END_OF_INPUT_MARKER, LARGE_SET_MARKER } from '../../../../src/instance/ring-markers.ts';
+import {
+  CONNECTION_MARKER,
+  END_OF_INPUT_MARKER,
+  LARGE_SET_MARKER,
+} from '../../../../src/instance/ring-markers.ts';
 import { createRingMemory, RingReader, RingWriter } from '../../../../src/ring/byte-ring.ts';
 import { AtomicsDoorbell } from '../../../../src/ring/atomics-doorbell.ts';
 import { GatewayConnection } from '../../../support/gateway-connection.ts';
 import { writeFrame } from '../../../support/task-in-test.ts';
+import { settledSet } from '../../../support/tracked-task.ts';
 import { aTuple, tupleSetBytes } from '../../../support/tuple-sets.ts';
 
 const aSet = (...words: string[]): Uint8Array =>
@@ -164,5 +169,112 @@ describe('what a task has emitted', () => {
     outbound.connect(peer.connection, 1_000);
     assert.deepEqual(await peer.take(), ['end 3']);
     assert.ok(outbound.hasEnded && outbound.isDrained);
+  });
+});
+
+const anAck = (key: bigint): Uint8Array => settledSet({ acks: [{ key }] });
+
+/** With `write`, which takes sets and kinds of markers. */
+function anAckingOutbound() {
+  const { ring, outbound } = anOutbound();
+  const write = (...frames: readonly (Uint8Array | number)[]): void => {
+    for (const frame of frames) {
+      if (typeof frame === 'number') assert.ok(ring.writeMarker(frame));
+      else writeFrame(ring, frame);
+    }
+    outbound.pump();
+  };
+  return { ring, outbound, write };
+}
+
+describe('the acks of a task', () => {
+  it('U5: leave in order with the sets, and cost no credit', async () => {
+    const { outbound, write } = anAckingOutbound();
+    const peer = new GatewayConnection();
+    outbound.connect(peer.connection, SET_BYTES + 1);
+    write(anAck(1n), aSet('a'), anAck(2n), aSet('b'), anAck(3n));
+    assert.deepEqual(await peer.take(), [
+      'ack 1:1=0',
+      'default: a',
+      'ack 1:2=0',
+      'default: b',
+      'ack 1:3=0',
+    ]);
+    assert.ok(outbound.isDrained);
+  });
+
+  it('U5: need no credit; a set that has none is not overtaken', async () => {
+    const { outbound, write } = anAckingOutbound();
+    const peer = new GatewayConnection();
+    outbound.connect(peer.connection, 1);
+    write(aSet('a'), anAck(1n), aSet('b'), anAck(2n));
+    assert.deepEqual(await peer.take(), ['default: a', 'ack 1:1=0']);
+    assert.equal(outbound.isDrained, false);
+    outbound.grant(SET_BYTES - 1);
+    assert.deepEqual(await peer.take(), []);
+    outbound.grant(1);
+    assert.deepEqual(await peer.take(), ['default: b', 'ack 1:2=0']);
+    assert.ok(outbound.isDrained);
+  });
+
+  it('U5: a set that waits for credit goes to the next connection, in its turn', async () => {
+    const { outbound, write } = anAckingOutbound();
+    const lost = new GatewayConnection();
+    outbound.connect(lost.connection, 1);
+    write(aSet('a'), aSet('b'), aSet('c'));
+    assert.deepEqual(await lost.take(), ['default: a']);
+    outbound.disconnect();
+    const peer = new GatewayConnection();
+    outbound.connect(peer.connection, 1_000);
+    assert.deepEqual(await peer.take(), ['default: b', 'default: c']);
+    assert.ok(outbound.isDrained);
+  });
+
+  it('R14: U6: G3: are thrown away until the answer to the marker; data goes on', async () => {
+    const { outbound, write } = anAckingOutbound();
+    outbound.connect(new GatewayConnection().connection, 1_000);
+    outbound.disconnect();
+    write(anAck(1n), aSet('a'));
+    const peer = new GatewayConnection();
+    outbound.connect(peer.connection, 1_000, true);
+    assert.deepEqual(await peer.take(), ['default: a']);
+    write(anAck(2n), LARGE_SET_MARKER);
+    outbound.handleLargeSet(anAck(3n));
+    write(CONNECTION_MARKER, anAck(4n));
+    assert.deepEqual(await peer.take(), ['ack 1:4=0']);
+    assert.ok(outbound.isDrained);
+  });
+
+  it('U2: U6: that are thrown away do not give back sets in front of them', async () => {
+    const { ring, outbound, write } = anAckingOutbound();
+    const peer = new GatewayConnection();
+    outbound.connect(peer.connection, 1_000_000, true);
+    const half = ring.payloadBytesMax;
+    write(aSet('x'.repeat(half - 100)), anAck(1n), CONNECTION_MARKER);
+    assert.equal(ring.hasRoom(half), false, 'the network still reads the set');
+    const [first = ''] = await peer.take();
+    assert.equal(first.length, half - 100 + 'default: '.length);
+    assert.ok(ring.hasRoom(half));
+    assert.ok(outbound.isDrained);
+  });
+
+  it('R14: U6: G3: of two losses are thrown away until both are answered', async () => {
+    const { outbound, write } = anAckingOutbound();
+    outbound.connect(new GatewayConnection().connection, 1_000);
+    outbound.disconnect();
+    outbound.connect(new GatewayConnection().connection, 1_000, true);
+    outbound.disconnect();
+    const peer = new GatewayConnection();
+    outbound.connect(peer.connection, 1_000, true);
+    write(anAck(1n), CONNECTION_MARKER, anAck(2n), CONNECTION_MARKER, anAck(3n));
+    assert.deepEqual(await peer.take(), ['ack 1:3=0']);
+  });
+
+  it('R14: the end of a task that has not answered is sent all the same', async () => {
+    const { outbound, write } = anAckingOutbound();
+    const peer = new GatewayConnection();
+    outbound.connect(peer.connection, 1_000, true);
+    write(anAck(1n), END_OF_INPUT_MARKER);
+    assert.deepEqual(await peer.take(), ['end 3']);
   });
 });

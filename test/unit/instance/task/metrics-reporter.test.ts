@@ -79,9 +79,9 @@ describe('the metrics of a task', () => {
     });
     reporter.report();
     assert.deepEqual(takeMetrics(), [
-      { name: 'all', value: '1' },
-      { name: 'all/mean', value: '3' },
-      { name: 'all/value', value: '7' },
+      { name: 'all', value: '1', kind: 'count' },
+      { name: 'all/mean', value: '3', kind: 'mean' },
+      { name: 'all/value', value: '7', kind: 'value' },
     ]);
   });
 

@@ -53,6 +53,33 @@ describe('a spout', () => {
     assert.deepEqual(task.takeFrames(), ['default: a b c', 'marker 2']);
   });
 
+  it('N6: is called for as long as it holds messages, although its input has ended', async () => {
+    let held = 2;
+    class Holding extends Scripted {
+      override holdsMessages(): boolean {
+        return held > 0;
+      }
+    }
+    const spout = new Holding();
+    const task = new TaskInTest(spout, { component: 'source' });
+    const ended = task.start();
+    await task.turn();
+    task.running.drain();
+    for (let wait = 0; wait < 20; wait += 1) {
+      task.clock.advance(10);
+      await task.turn();
+    }
+    const calls = spout.calls.length;
+    assert.ok(calls > 5 && calls < 30, `${calls} calls, with pauses between them`);
+    spout.next = () => {
+      held -= 1;
+      spout.emit([`again ${held}`]);
+    };
+    task.clock.advance(1_000);
+    assert.equal(await task.drive(ended), 'ended');
+    assert.deepEqual(task.takeFrames(), ['default: again 1 again 0', 'marker 2']);
+  });
+
   it('N4: what it has emitted leaves when it has nothing more', async () => {
     let isFirst = true;
     const { task, spout } = aTask(() => {

@@ -5,6 +5,8 @@ import type { TopologyContext } from '../../../../src/api/topology-context.ts';
 import type { BuiltTopology } from '../../../../src/api/topology.ts';
 import { componentName, epoch } from '../../../../src/base/ids.ts';
 import { silentLogger } from '../../../../src/base/logger.ts';
+import { createSeededRandom } from '../../../../src/base/random.ts';
+import { systemFiles } from '../../../../src/base/system-files.ts';
 import { GatewayPorts } from '../../../../src/instance/gateway/gateway-ports.ts';
 import { Task } from '../../../../src/instance/task/task.ts';
 import type { ToGateway } from '../../../../src/instance/thread-channel.ts';
@@ -62,6 +64,8 @@ function aTask({ load = async (built: BuiltTopology) => built } = {}) {
   const task = new Task({
     identity: anIdentity('source', 1),
     clock,
+    random: createSeededRandom(1),
+    files: systemFiles,
     logger: silentLogger,
     doorbells: atomicsDoorbells,
     roomWait: blockingRoomWait,

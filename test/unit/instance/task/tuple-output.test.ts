@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { LARGE_SET_MARKER } from '../../../../src/instance/ring-markers.ts';
+import type { RingWriter } from '../../../../src/ring/byte-ring.ts';
+import { AckFold } from '../../../../src/wire/ack-fold.ts';
+import { endOfInputSet } from '../../../../src/wire/tuple-set-writer.ts';
 import { anOutput } from '../../../support/output-in-test.ts';
 import { setText, takeFrames } from '../../../support/task-in-test.ts';
-import { headerOf } from '../../../support/tuple-sets.ts';
+import { headerOf, readTupleSet } from '../../../support/tuple-sets.ts';
 
 const SET_BYTES_MAX = 32 * 1024;
 
@@ -183,3 +186,149 @@ describe('what a task emits', () => {
     });
   }
 });
+
+/** An output with acks, and what is in its ring: `data`, `3 acks`, `end` or `marker 3`. */
+function anAckingOutput(options: Parameters<typeof anOutput>[0] = {}) {
+  const acks = new AckFold();
+  const { output, reader, ...rest } = anOutput({ ...options, acks });
+  const frames = (framesMax = Number.POSITIVE_INFINITY): string[] => {
+    const seen: string[] = [];
+    while (seen.length < framesMax && reader.next()) {
+      const { kind, bytes, start, end } = reader;
+      if (kind !== 0) seen.push(`marker ${kind}`);
+      else {
+        const { data, control, endOfInput } = readTupleSet(bytes.subarray(start, end));
+        if (control !== undefined) seen.push(`${control.acks.length} acks`);
+        else seen.push(data === undefined && endOfInput ? 'end' : 'data');
+      }
+      reader.release();
+    }
+    return seen;
+  };
+  const ackMany = (count: number, from = 1): void => {
+    for (let key = from; key < from + count; key += 1) output.ack(1, key, 0, 7, 7);
+  };
+  return { ...rest, output, frames, ackMany };
+}
+
+describe('the acks of a task', () => {
+  it('O6: R13: leave by flush, behind the set that was open', () => {
+    const { output, frames, ackMany } = anAckingOutput();
+    output.emit(0, ['a']);
+    ackMany(3);
+    output.emit(1, ['b']);
+    assert.deepEqual(frames(), ['data'], 'a change of stream closes the set and no more');
+    output.flush();
+    assert.deepEqual(frames(), ['data', '3 acks']);
+    output.flush();
+    assert.deepEqual(frames(), []);
+  });
+
+  it('O6: leave when no more fit into a set', () => {
+    const { frames, ackMany, output } = anAckingOutput();
+    ackMany(1_025);
+    assert.deepEqual(frames(), ['1024 acks']);
+    output.flush();
+    assert.deepEqual(frames(), ['1 acks']);
+  });
+
+  it('O6: fit into a frame of the smallest ring that there may be', () => {
+    const { frames, ackMany, waits } = anAckingOutput({ ringBytes: 64 * 1024 });
+    ackMany(1_025);
+    assert.deepEqual([frames(), waits], [['1024 acks'], []]);
+  });
+
+  it('leave soon when nobody flushes: from timers and promises', () => {
+    const { output, frames, ackMany, clock } = anAckingOutput();
+    output.attended = false;
+    ackMany(2);
+    assert.deepEqual(frames(), []);
+    clock.runSoon();
+    assert.deepEqual(frames(), ['2 acks']);
+  });
+
+  it('O6: wait without room for the next flush, and nobody waits for them', () => {
+    const { output, frames, ackMany, ring, waits } = anAckingOutput({ ringBytes: 64 * 1024 });
+    fill(ring);
+    ackMany(100);
+    output.flush();
+    assert.deepEqual(waits, []);
+    frames();
+    ackMany(50, 101);
+    output.flush();
+    assert.deepEqual(frames(), ['150 acks']);
+  });
+
+  it('O6: wait for room when they are too many, and when the task ends', () => {
+    for (const more of ['acks', 'end'] as const) {
+      const room = { frames: (): string[] => [] };
+      const taken: string[][] = [];
+      const { output, frames, ackMany, ring } = anAckingOutput({
+        ringBytes: 64 * 1024,
+        onWait: () => void taken.push(room.frames()),
+      });
+      room.frames = frames;
+      fill(ring);
+      ackMany(1_024);
+      if (more === 'acks') ackMany(1, 2_000);
+      else output.end();
+      assert.equal(taken.length, 1, 'it has waited once');
+      const rest = more === 'acks' ? ['1024 acks'] : ['1024 acks', 'marker 2'];
+      assert.deepEqual(frames(), rest);
+    }
+  });
+
+  it('O5: are kept, in order, on a thread that cannot wait', async () => {
+    const { output, frames, ackMany, ring } = anAckingOutput({
+      ringBytes: 64 * 1024,
+      canBlock: () => false,
+    });
+    fill(ring);
+    output.emit(0, ['a']);
+    ackMany(1_025);
+    assert.equal(output.hasRoom, false);
+    output.end();
+    frames();
+    await output.written();
+    assert.deepEqual(frames(), ['data', '1024 acks', '1 acks', 'marker 2']);
+  });
+
+  it('O5: do not overtake what is kept, where there is room for a few of them', async () => {
+    const { output, frames, ackMany, ring } = anAckingOutput({
+      ringBytes: 64 * 1024,
+      canBlock: () => false,
+    });
+    fill(ring, 500);
+    ackMany(1_025);
+    output.flush();
+    frames();
+    await output.written();
+    output.flush();
+    assert.deepEqual(frames(), ['1024 acks', '1 acks']);
+  });
+
+  it('fails leave at once, behind what was emitted and acked', () => {
+    const { output, frames, ackMany } = anAckingOutput();
+    output.emit(0, ['a']);
+    ackMany(1);
+    output.sendControl(endOfInputSet(3));
+    assert.deepEqual(frames(), ['data', '1 acks', 'end']);
+  });
+
+  it('R15: fails go by message when they are too large for the ring', () => {
+    const { output, frames, largeSets } = anAckingOutput({ ringBytes: 64 * 1024 });
+    output.sendControl(new Uint8Array(40_000));
+    assert.deepEqual(frames(), [`marker ${LARGE_SET_MARKER}`]);
+    assert.equal(largeSets[0]?.length, 40_000);
+  });
+});
+
+/** Leaves no room in the ring, or less than so many bytes. */
+function fill(ring: RingWriter, leaving?: number): void {
+  const end = endOfInputSet(3);
+  while (ring.hasRoom(leaving ?? end.length)) {
+    const at = ring.reserve(end.length);
+    ring.bytes.set(end, at);
+    ring.commit(at, at + end.length);
+  }
+}
