@@ -9,11 +9,18 @@ import { MetricsManager } from './metrics-manager.ts';
 
 export const NAME = 'heron-metricsmgr';
 
+const CONTAINER_ID = { min: 0, max: 65_535 };
+
 export async function metricsManagerMain(
   context: ProcessContext,
   environment: ProcessEnvironment,
 ): Promise<MetricsManager> {
-  const flags = new CommandLine(environment.arguments, [...COMMON_FLAGS, 'id', 'port']);
+  const flags = new CommandLine(environment.arguments, [
+    ...COMMON_FLAGS,
+    'id',
+    'port',
+    'http-port',
+  ]);
   const token = tokenFromEnvironment(environment.variables);
   const id = flags.text('id');
   const logDirectory = flags.text('log-directory');
@@ -30,12 +37,19 @@ export async function metricsManagerMain(
     topologyId: topologyId(flags.text('topology-id')),
     topology,
     token,
+    cluster: flags.text('cluster'),
+    role: flags.text('role'),
+    environ: flags.text('environ'),
+    container: flags.wholeNumber('container-id', CONTAINER_ID),
     host: flags.text('host'),
     port: flags.wholeNumber('port', PORT),
+    httpPort: flags.wholeNumber('http-port', PORT),
     logDirectory,
     settings,
     stateManager,
+    files: environment.files,
     network: environment.network,
+    listenHttp: (options) => environment.listenHttp(options),
     openAppendFile: (options) => environment.openAppendFile(options),
     resourceUse: () => environment.resourceUse(),
     clock,

@@ -1,60 +1,48 @@
-import { join } from 'node:path';
-import type { Clock } from '../base/clock.ts';
 import type { TopologyId } from '../base/ids.ts';
-import type { Logger } from '../base/logger.ts';
-import type { Random } from '../base/random.ts';
-import type { AppendFile, RotatingFileOptions } from '../base/rotating-file.ts';
-import { BYTES_PER_MB } from '../base/units.ts';
+import type { Files } from '../base/files.ts';
 import { MetricsRegistry } from '../metrics/metrics-registry.ts';
 import { registerProcessMetrics, type ResourceUse } from '../metrics/process-metrics.ts';
-import type { LogicalTopology } from '../model/logical-topology.ts';
-import type { Settings } from '../model/settings.ts';
-import type { Network } from '../net/network.ts';
+import type { ListenHttp } from '../net/http-rules.ts';
 import { PacketServer } from '../net/server.ts';
-import type { StateManager } from '../state-manager/state-manager.ts';
-import { FileSink } from './file-sink.ts';
-import { watchMasterLocation } from './master-location.ts';
+import { createSinks, type SinkSurroundings } from './create-sinks.ts';
+import { type MetricsPage, MetricsPages } from './metrics-pages.ts';
 import { PublisherServer } from './publisher-server.ts';
-import type { MetricsRecord, MetricsSink } from './sink.ts';
-import { TopologyMasterSink } from './topology-master-sink.ts';
+import { removeScrapeTarget, writeScrapeTarget } from './scrape-targets.ts';
+import { SinkSet } from './sink-set.ts';
 
 /*
   The metrics manager of one container, put together: publishers on one side, sinks on the other. It
-  keeps nothing itself, so its death costs no more than what was published meanwhile; publishers
-  wait with their counts until the next one is there.
+  keeps nothing that must survive, so its death costs no more than what was published meanwhile;
+  publishers wait with their counts until the next one is there.
 */
 
-export interface MetricsManagerOptions {
-  /** `metricsmgr-<container>`. */
-  readonly id: string;
+export interface MetricsManagerOptions extends SinkSurroundings {
   readonly topologyId: TopologyId;
-  readonly topology: LogicalTopology;
   readonly token: string;
   readonly host: string;
   readonly port: number;
-  readonly logDirectory: string;
-  readonly settings: Settings;
-  readonly stateManager: StateManager;
-  readonly network: Network;
-  readonly openAppendFile: (options: RotatingFileOptions) => AppendFile;
+  /** Of the pages; the setting `heron.metricsmgr.http.port` stands above it. */
+  readonly httpPort: number;
+  readonly files: Files;
+  readonly listenHttp: ListenHttp;
   readonly resourceUse: () => ResourceUse;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
 }
 
 const COMPONENT = '__metricsmgr__';
+const SCRAPED = '/metrics';
 
 export class MetricsManager {
   readonly #options: MetricsManagerOptions;
   readonly #registry = new MetricsRegistry();
+  readonly #sinks: SinkSet;
   /** What has to be closed, in this order. */
   readonly #closers: (() => void | Promise<void>)[] = [];
-  #sinks: readonly MetricsSink[] = [];
   #server: PacketServer | undefined;
+  #pages: MetricsPages | undefined;
 
   constructor(options: MetricsManagerOptions) {
     this.#options = options;
+    this.#sinks = new SinkSet(this.#registry, options.logger);
     registerProcessMetrics(this.#registry, options.clock, options.resourceUse);
   }
 
@@ -62,20 +50,44 @@ export class MetricsManager {
     return this.#server?.address.port;
   }
 
+  /** Of the pages for whoever reads metrics by HTTP; undefined when there are none. */
+  get httpPort(): number | undefined {
+    return this.#pages?.port;
+  }
+
   /**
-   * Resolves when publishers can connect.
+   * Resolves when publishers can connect and the pages are there.
    *
    * @throws EngineError PORT_IN_USE, or FILE_FAILED when the metrics file cannot be opened.
    */
   async start(): Promise<void> {
-    const { host, port, settings, clock, logger } = this.#options;
-    const master = this.#createMasterSink();
-    this.#sinks = [this.#createFileSink(), master];
-    for (const sink of this.#sinks) this.#closers.push(() => sink.close());
+    const { settings, clock, logger } = this.#options;
+    const { watches, pages } = await createSinks(this.#sinks, this.#registry, this.#options);
+    this.#closers.push(() => {
+      for (const watch of watches) watch.close();
+    });
+    this.#closers.push(() => this.#sinks.close());
+    await this.#listen();
+    if (pages.size > 0) await this.#openPages(pages);
+    const intervalMs = settings.get('heron.metrics.export.interval.ms');
+    const timer = clock.every(intervalMs, () => this.#publishOwn());
+    this.#closers.unshift(() => timer.cancel());
+    const sinks = this.#sinks.names.join(', ');
+    logger.info('the metrics manager serves', { port: this.port, httpPort: this.httpPort, sinks });
+  }
+
+  /** Publishes its own last numbers and ends everything but the state manager. Idempotent. */
+  async close(): Promise<void> {
+    if (this.#closers.length > 0) this.#publishOwn();
+    for (const close of this.#closers.splice(0)) await close();
+  }
+
+  async #listen(): Promise<void> {
+    const { host, port, settings } = this.#options;
     const publishers = new PublisherServer({
       ...this.#options,
       registry: this.#registry,
-      onRecord: (record) => this.#deliver(record),
+      onRecord: (record) => this.#sinks.accept(record),
     });
     const server = await PacketServer.listen({
       ...this.#options,
@@ -85,57 +97,32 @@ export class MetricsManager {
     });
     this.#server = server;
     this.#closers.unshift(() => server.close());
-    const intervalMs = settings.get('heron.metrics.export.interval.ms');
-    const timer = clock.every(intervalMs, () => this.#publishOwn());
-    this.#closers.unshift(() => timer.cancel());
-    logger.info('the metrics manager serves', { port: this.port });
   }
 
-  /** Publishes its own last numbers and ends everything but the state manager. Idempotent. */
-  async close(): Promise<void> {
-    if (this.#closers.length > 0) this.#publishOwn();
-    for (const close of this.#closers.splice(0)) await close();
-  }
-
-  #createFileSink(): FileSink {
-    const { id, logDirectory, settings, openAppendFile } = this.#options;
-    const file = openAppendFile({
-      file: join(logDirectory, `${id}-metrics.jsonl`),
-      bytesMax: settings.get('heron.logging.maximum.size.mb') * BYTES_PER_MB,
-      filesMax: settings.get('heron.logging.maximum.files'),
-    });
-    return new FileSink(file, this.#registry.counter('file-sink/dropped-count'));
-  }
-
-  #createMasterSink(): TopologyMasterSink {
-    const { topology, settings } = this.#options;
-    const reconnectMs = settings.get('heron.instance.reconnect.metricsmgr.interval.ms');
-    const dropped = this.#registry.counter('tmanager-sink/dropped-count');
-    const sink = new TopologyMasterSink({ ...this.#options, reconnectMs, dropped });
-    const watch = watchMasterLocation(
-      { ...this.#options, topologyName: topology.name },
-      (master) => {
-        this.#registry.counter('new-tmanager-location').add(1);
-        sink.retarget(master);
+  async #openPages(pages: ReadonlyMap<string, MetricsPage>): Promise<void> {
+    const { settings, container, httpPort, host } = this.#options;
+    const first = settings.get('heron.metricsmgr.http.port');
+    const made = new MetricsPages({
+      ...this.#options,
+      port: first === 0 ? httpPort : first + container,
+      isPortFixed: first !== 0,
+      pages,
+      onOpen: (port) => {
+        if (pages.has(SCRAPED)) writeScrapeTarget(this.#options, { host, port });
       },
-    );
-    this.#closers.push(() => watch.close());
-    return sink;
-  }
-
-  #deliver(record: MetricsRecord): void {
-    for (const sink of this.#sinks) {
-      sink.accept(record);
-      this.#registry.counter(`${sink.name}/metrics-count`).add(record.metrics.length);
-      this.#registry.counter(`${sink.name}/exceptions-count`).add(record.exceptions.length);
-      this.#registry.counter(`${sink.name}/record-process-count`).add(1);
-    }
+    });
+    this.#pages = made;
+    this.#closers.unshift(async () => {
+      removeScrapeTarget(this.#options);
+      await made.close();
+    });
+    await made.open();
   }
 
   #publishOwn(): void {
     const { host: hostname, id: instance, clock } = this.#options;
     const source = { hostname, component: COMPONENT, instance };
     const metrics = this.#registry.collect();
-    this.#deliver({ source, atMs: clock.wallNow(), metrics, exceptions: [] });
+    this.#sinks.accept({ source, atMs: clock.wallNow(), metrics, exceptions: [] });
   }
 }

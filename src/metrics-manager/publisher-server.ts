@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { environmentError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import { decodeHistogram } from '../metrics/histogram-bytes.ts';
 import type { MetricsRegistry } from '../metrics/metrics-registry.ts';
 import type { LogicalTopology } from '../model/logical-topology.ts';
 import { MessageHandlers } from '../net/message-handlers.ts';
@@ -13,6 +14,7 @@ import {
   TopologyMasterMoved,
   type ValueOf,
 } from '../wire/messages.ts';
+import { metricOf } from '../wire/metric-kind.ts';
 import { publisherRefusal } from './publisher-decision.ts';
 import type { MetricsRecord, MetricsSource } from './sink.ts';
 
@@ -85,10 +87,15 @@ export class PublisherServer {
     const { clock, registry, onRecord } = this.#options;
     registry.counter('metrics-received').add(message.metrics.length);
     registry.counter('exceptions-received').add(message.exceptions.length);
+    const histograms = message.histograms.flatMap(({ name, buckets }) => {
+      const histogram = decodeHistogram(buckets);
+      return histogram === undefined ? [] : [{ name, histogram }];
+    });
     onRecord({
       source,
       atMs: clock.wallNow(),
-      metrics: message.metrics.map(({ name, value }) => ({ name, value })),
+      metrics: message.metrics.map(metricOf),
+      ...(histograms.length > 0 && { histograms }),
       exceptions: message.exceptions.map((exception) => ({
         stackTrace: exception.stacktrace,
         firstTime: exception.firsttime,

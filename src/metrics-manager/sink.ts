@@ -1,8 +1,9 @@
-import type { Metric } from '../metrics/metrics-registry.ts';
+import type { Counter, HistogramMetric, Metric } from '../metrics/metrics-registry.ts';
 
 /** Who published a record. */
 export interface MetricsSource {
   readonly hostname: string;
+  /** A component of the topology, or `__stmgr__`, `__tmanager__`, `__metricsmgr__`. */
   readonly component: string;
   readonly instance: string;
 }
@@ -23,6 +24,7 @@ export interface MetricsRecord {
   readonly atMs: number;
   readonly metrics: readonly Metric[];
   readonly exceptions: readonly ReportedException[];
+  readonly histograms?: readonly HistogramMetric[];
 }
 
 /**
@@ -30,11 +32,27 @@ export interface MetricsRecord {
  *
  * N1. `accept` returns at once and never throws: a sink that is slow or gone queues within bounds,
  *     then drops the oldest and counts what it dropped. Metrics never hold up anything else.
+ * N2. Should it throw after all, the record is that sink's loss and nobody else's (SinkSet).
  */
 export interface MetricsSink {
   /** Heads the sink's own counters: `file-sink`. */
   readonly name: string;
+  /** How many records wait in it. */
+  readonly queuedRecords: number;
   accept(record: MetricsRecord): void;
-  /** Hands on what it can and ends. Idempotent. */
+  /** Hands on what it can and ends, within a second. Idempotent; never rejects. */
   close(): Promise<void>;
+}
+
+/** What a sink counts of its own work. */
+export interface SinkCounters {
+  /** Metrics and exceptions that were lost here. */
+  readonly dropped: Counter;
+  /** How often it has handed something on. */
+  readonly flushed: Counter;
+}
+
+/** Metrics, exceptions and histograms of a record together: the unit of what is lost. */
+export function itemsOf({ metrics, exceptions, histograms = [] }: MetricsRecord): number {
+  return metrics.length + exceptions.length + histograms.length;
 }

@@ -3,7 +3,7 @@ import type { Metric } from '../metrics/metrics-registry.ts';
 /** A quarter of what a metrics manager takes in one packet by default. */
 const MESSAGE_BYTES_MAX = 256 * 1024;
 /** Tags and lengths of one metric in its message. */
-const OVERHEAD_BYTES = 12;
+const OVERHEAD_BYTES = 15;
 
 /** Cuts a list of metrics into parts that each fit into one message. */
 export function* inMessages(metrics: readonly Metric[]): Generator<readonly Metric[]> {

@@ -3,12 +3,14 @@ import { environmentError } from '../base/errors.ts';
 import { isoTime } from '../base/iso-time.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
-import type { Metric } from '../metrics/metrics-registry.ts';
+import { encodeHistogram } from '../metrics/histogram-bytes.ts';
+import type { HistogramMetric, Metric } from '../metrics/metrics-registry.ts';
 import { ReconnectingClient } from '../net/client.ts';
 import { MessageHandlers } from '../net/message-handlers.ts';
 import type { Address, Network } from '../net/network.ts';
 import type { PacketConnection } from '../net/packet-connection.ts';
 import { PublishMetrics, RegisterMetricPublisher, StatusCode } from '../wire/messages.ts';
+import { wireKindOf } from '../wire/metric-kind.ts';
 import { ExceptionTally } from './exception-tally.ts';
 import { inMessages } from './metric-batches.ts';
 
@@ -44,6 +46,8 @@ export interface MetricsPublisherOptions {
   readonly identity: PublisherIdentity;
   /** Hands out each count once, as `MetricsRegistry.collect` does. */
   readonly collect: () => readonly Metric[];
+  /** The same for histograms, as `MetricsRegistry.collectHistograms`. */
+  readonly collectHistograms?: () => readonly HistogramMetric[];
   /** The setting `heron.metrics.export.interval.ms`. */
   readonly intervalMs: number;
   /** The setting `heron.instance.reconnect.metricsmgr.interval.ms`. */
@@ -96,9 +100,19 @@ export class MetricsPublisher {
     if (connection === undefined) return false;
     const { exceptions, dropped } = this.#exceptions.take();
     const metrics = [...this.#options.collect()];
-    if (dropped > 0) metrics.push({ name: 'dropped_exceptions_count', value: String(dropped) });
+    if (dropped > 0) {
+      metrics.push({ name: 'dropped_exceptions_count', value: String(dropped), kind: 'count' });
+    }
     for (const message of inMessages(metrics)) {
-      connection.send(PublishMetrics, PublishMetrics.create({ metrics: [...message] }));
+      const data = message.map((metric) => {
+        const { name, value } = metric;
+        return { name, value, ...wireKindOf(metric) };
+      });
+      connection.send(PublishMetrics, PublishMetrics.create({ metrics: data }));
+    }
+    for (const { name, histogram } of this.#options.collectHistograms?.() ?? []) {
+      const histograms = [{ name, buckets: encodeHistogram(histogram) }];
+      connection.send(PublishMetrics, PublishMetrics.create({ histograms }));
     }
     if (exceptions.length > 0) {
       const records = exceptions.map(({ stackTrace, firstAtMs, lastAtMs, count }) => ({

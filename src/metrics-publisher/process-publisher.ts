@@ -8,7 +8,7 @@ import {
 export interface ProcessPublisherOptions
   extends Pick<
     MetricsPublisherOptions,
-    'network' | 'clock' | 'random' | 'logger' | 'token' | 'collect'
+    'network' | 'clock' | 'random' | 'logger' | 'token' | 'collect' | 'collectHistograms'
   > {
   /** The container's own address: that of the process and of its metrics manager. */
   readonly host: string;

@@ -1,3 +1,5 @@
+import { Histogram } from './histogram.ts';
+
 /*
   The numbers that one process keeps about itself. The process adds to counters as it works; a
   publisher collects all of them at its own pace.
@@ -11,11 +13,26 @@
       the numbers of the last one.
 */
 
+/**
+ * What a number is: a `count` since the last publication, the `mean` of what was observed since
+ * then, or a `value` at the moment of publication.
+ */
+export type MetricKind = 'count' | 'mean' | 'value';
+
 /** One number at one moment, in the form in which it travels: decimal text. */
 export interface Metric {
   /** Heron's name, with sub-keys behind slashes: `__emit-count/default`. */
   readonly name: string;
   readonly value: string;
+  /** Undefined from another engine; see `kindOf` in aggregation.ts. */
+  readonly kind?: MetricKind | undefined;
+}
+
+/** How often each size of a number was seen since the last collection. */
+export interface HistogramMetric {
+  /** As a metric's, and free to be the same as one's. */
+  readonly name: string;
+  readonly histogram: Histogram;
 }
 
 /** How often something happened since the last collection. */
@@ -53,6 +70,7 @@ export class MetricsRegistry {
   readonly #counters = new Map<string, Counter>();
   readonly #means = new Map<string, Mean>();
   readonly #values = new Map<string, number>();
+  readonly #histograms = new Map<string, Histogram>();
   readonly #gauges = new Map<string, GaugeReader>();
 
   counter(name: string): Counter {
@@ -71,6 +89,15 @@ export class MetricsRegistry {
     return made;
   }
 
+  /** Heavier than the others: twelve kilobytes each. */
+  histogram(name: string): Histogram {
+    const known = this.#histograms.get(name);
+    if (known !== undefined) return known;
+    const made = new Histogram();
+    this.#histograms.set(name, made);
+    return made;
+  }
+
   /** A value that is published as it is until there is another. */
   assign(name: string, value: number): void {
     this.#values.set(name, value);
@@ -85,18 +112,35 @@ export class MetricsRegistry {
   collect(): Metric[] {
     const metrics: Metric[] = [];
     for (const [name, counter] of this.#counters) {
-      metrics.push({ name, value: String(counter.value) });
+      metrics.push({ name, value: String(counter.value), kind: 'count' });
       counter.value = 0;
     }
     for (const [name, mean] of this.#means) {
       if (mean.count === 0) continue;
-      metrics.push({ name, value: String(mean.sum / mean.count) });
+      metrics.push({ name, value: String(mean.sum / mean.count), kind: 'mean' });
       mean.sum = 0;
       mean.count = 0;
     }
-    for (const [name, value] of this.#values) metrics.push({ name, value: String(value) });
-    for (const [name, read] of this.#gauges) metrics.push({ name, value: String(read()) });
+    for (const [name, value] of this.#values) {
+      metrics.push({ name, value: String(value), kind: 'value' });
+    }
+    for (const [name, read] of this.#gauges) {
+      metrics.push({ name, value: String(read()), kind: 'value' });
+    }
     return metrics;
+  }
+
+  /** The histograms that have seen something (M1), as copies. */
+  collectHistograms(): HistogramMetric[] {
+    const collected: HistogramMetric[] = [];
+    for (const [name, histogram] of this.#histograms) {
+      if (histogram.count === 0) continue;
+      const copy = new Histogram();
+      copy.add(histogram);
+      histogram.clear();
+      collected.push({ name, histogram: copy });
+    }
+    return collected;
   }
 
   /** What has been counted since the last time, without what is zero (M1); gauges stay behind. */

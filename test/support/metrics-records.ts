@@ -1,4 +1,5 @@
-import type { MetricsRecord } from '../../src/metrics-manager/sink.ts';
+import { Counter } from '../../src/metrics/metrics-registry.ts';
+import type { MetricsRecord, SinkCounters } from '../../src/metrics-manager/sink.ts';
 
 /** A publication of one spout task. */
 export function aMetricsRecord(fields: Partial<MetricsRecord> = {}): MetricsRecord {
@@ -18,3 +19,7 @@ export const AN_EXCEPTION = {
   count: 2,
   logging: '',
 };
+
+export function sinkCounters(): SinkCounters {
+  return { dropped: new Counter(), flushed: new Counter() };
+}

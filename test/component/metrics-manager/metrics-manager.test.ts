@@ -5,23 +5,12 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { systemClock } from '../../../src/base/clock.ts';
-import { silentLogger } from '../../../src/base/logger.ts';
-import { createSystemRandom } from '../../../src/base/random.ts';
-import { RotatingFile, type RotatingFileOptions } from '../../../src/base/rotating-file.ts';
 import { MetricsRegistry } from '../../../src/metrics/metrics-registry.ts';
-import { MetricsManager } from '../../../src/metrics-manager/metrics-manager.ts';
-import { MetricsPublisher } from '../../../src/metrics-publisher/metrics-publisher.ts';
-import type { LogicalTopology } from '../../../src/model/logical-topology.ts';
-import { Settings } from '../../../src/model/settings.ts';
 import { MessageHandlers } from '../../../src/net/message-handlers.ts';
 import { PacketConnection } from '../../../src/net/packet-connection.ts';
 import { PacketServer } from '../../../src/net/server.ts';
 import { tcpNetwork } from '../../../src/net/tcp-network.ts';
-import { systemResourceUse } from '../../../src/process-start/system-resource-use.ts';
-import { MemoryStateManager } from '../../../src/state-manager/memory/memory-state-manager.ts';
 import { paths } from '../../../src/state-manager/paths.ts';
 import { FrameAssembler } from '../../../src/wire/frame.ts';
 import {
@@ -34,61 +23,16 @@ import {
 } from '../../../src/wire/messages.ts';
 import { eventually } from '../../support/eventually.ts';
 import { goldenFolder, type PacketFacts } from '../../support/golden.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { aSpout, aTopology } from '../../support/topologies.ts';
-
-const HOST = '127.0.0.1';
-const OURS = aTopology([aSpout('word')]);
-const THEIRS = aTopology([aSpout('word', { language: 'java' })]);
-const common = {
-  network: tcpNetwork,
-  openAppendFile: (options: RotatingFileOptions) => new RotatingFile(options),
-  resourceUse: systemResourceUse,
-  clock: systemClock,
-  random: createSystemRandom(),
-  logger: silentLogger,
-};
-
-const IDENTITY = {
-  hostname: 'host-1',
-  port: 1,
-  componentName: 'word',
-  instanceId: 'container_1_word_1',
-  instanceIndex: 0,
-};
-
-interface Running {
-  readonly manager: MetricsManager;
-  readonly port: number;
-  readonly stateManager: MemoryStateManager;
-  readonly metricsFile: string;
-}
-
-async function start(t: TestContext, topology: LogicalTopology = OURS): Promise<Running> {
-  const folder = await temporaryFolder();
-  const stateManager = new MemoryStateManager();
-  const manager = new MetricsManager({
-    ...common,
-    id: 'metricsmgr-1',
-    topologyId: topology.id,
-    topology,
-    token: 'secret',
-    host: HOST,
-    port: 0,
-    logDirectory: folder.path,
-    settings: new Settings(topology.config),
-    stateManager,
-  });
-  t.after(async () => {
-    await manager.close();
-    await folder[Symbol.asyncDispose]();
-  });
-  await manager.start();
-  const { port } = manager;
-  assert.ok(port !== undefined);
-  const metricsFile = join(folder.path, 'metricsmgr-1-metrics.jsonl');
-  return { manager, port, stateManager, metricsFile };
-}
+import {
+  common,
+  HOST,
+  IDENTITY,
+  OURS,
+  publisher,
+  type Running,
+  start,
+  THEIRS,
+} from './running-metrics-manager.ts';
 
 /** Stands in for the topology master: it keeps what it is sent. */
 async function scriptedMaster(t: TestContext, { stateManager }: Running) {
@@ -110,21 +54,6 @@ async function scriptedMaster(t: TestContext, { stateManager }: Running) {
   const bytes = TopologyMasterLocation.encode(location);
   await stateManager.write(paths.topologyMaster(OURS.name), bytes);
   return received;
-}
-
-function publisher(t: TestContext, port: number, registry: MetricsRegistry) {
-  const made = new MetricsPublisher({
-    ...common,
-    metricsManager: { host: HOST, port },
-    token: 'secret',
-    identity: IDENTITY,
-    collect: () => registry.collect(),
-    intervalMs: 60_000,
-    reconnectMs: 10,
-  });
-  t.after(() => made.close());
-  made.start();
-  return made;
 }
 
 test('what is published reaches the file and the topology master', async (t) => {

@@ -16,7 +16,7 @@ async function submit(t: TestContext) {
   const start = ({ flags, ...options }: StartOptions = {}) =>
     submitted.start('metrics-manager/main', {
       ...options,
-      flags: { id: 'metricsmgr-1', port: 0, ...flags },
+      flags: { id: 'metricsmgr-1', port: 0, 'http-port': 0, ...flags },
     });
   const serves = () =>
     eventually(async () => (await submitted.readLog('heron-metricsmgr-1.log')).includes('serves'));

@@ -4,15 +4,14 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { RotatingFile } from '../../../src/base/rotating-file.ts';
 import { FileSink } from '../../../src/metrics-manager/file-sink.ts';
-import { Counter } from '../../../src/metrics/metrics-registry.ts';
-import { AN_EXCEPTION, aMetricsRecord } from '../../support/metrics-records.ts';
+import { AN_EXCEPTION, aMetricsRecord, sinkCounters } from '../../support/metrics-records.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 test('each record is a line of JSON', async () => {
   await using folder = await temporaryFolder();
   const file = join(folder.path, 'metrics.jsonl');
-  const dropped = new Counter();
-  const sink = new FileSink(new RotatingFile({ file, bytesMax: 1_000_000, filesMax: 2 }), dropped);
+  const counters = sinkCounters();
+  const sink = new FileSink(new RotatingFile({ file, bytesMax: 1_000_000, filesMax: 2 }), counters);
   sink.accept(aMetricsRecord());
   sink.accept(aMetricsRecord({ metrics: [], exceptions: [AN_EXCEPTION] }));
   await sink.close();
@@ -42,8 +41,8 @@ test('each record is a line of JSON', async () => {
 test('the disk is used within bounds', async () => {
   await using folder = await temporaryFolder();
   const file = join(folder.path, 'metrics.jsonl');
-  const dropped = new Counter();
-  const sink = new FileSink(new RotatingFile({ file, bytesMax: 1_000, filesMax: 3 }), dropped);
+  const counters = sinkCounters();
+  const sink = new FileSink(new RotatingFile({ file, bytesMax: 1_000, filesMax: 3 }), counters);
   for (let count = 0; count < 100; count += 1) sink.accept(aMetricsRecord());
   await sink.close();
   const files = (await readdir(folder.path)).toSorted();
@@ -53,9 +52,9 @@ test('the disk is used within bounds', async () => {
 test('what cannot be written is counted', async () => {
   await using folder = await temporaryFolder();
   const file = join(folder.path, 'metrics.jsonl');
-  const dropped = new Counter();
-  const sink = new FileSink(new RotatingFile({ file, bytesMax: 1_000, filesMax: 2 }), dropped);
+  const counters = sinkCounters();
+  const sink = new FileSink(new RotatingFile({ file, bytesMax: 1_000, filesMax: 2 }), counters);
   await sink.close();
   sink.accept(aMetricsRecord({ exceptions: [AN_EXCEPTION] }));
-  assert.equal(dropped.value, 2);
+  assert.equal(counters.dropped.value, 2);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inMessages } from '../../../src/metrics-publisher/metric-batches.ts';
-import { PublishMetrics } from '../../../src/wire/messages.ts';
+import { PublishMetrics, WireMetricKind } from '../../../src/wire/messages.ts';
 
 test('few metrics are one message, none are none', () => {
   const metrics = [{ name: 'a', value: '1' }];
@@ -18,7 +18,9 @@ test('many metrics are cut into messages of a quarter MiB, in order', () => {
   assert.ok(messages.length > 1);
   assert.deepEqual(messages.flat(), metrics);
   for (const message of messages) {
-    const value = PublishMetrics.create({ metrics: [...message] });
+    const kind = WireMetricKind.METRIC_COUNT;
+    const data = message.map(({ name, value }) => ({ name, value, kind }));
+    const value = PublishMetrics.create({ metrics: data });
     assert.ok(PublishMetrics.encode(value).length <= 256 * 1024);
   }
 });

@@ -71,3 +71,15 @@ test('counts and means move from one registry to another, each once', () => {
   gateway.absorb(task.drain());
   assert.deepEqual(collected(gateway), { emitted: '2', latency: '2.5' });
 });
+
+test('a histogram is handed out once, and goes on empty', () => {
+  const registry = new MetricsRegistry();
+  registry.histogram('latency').record(5);
+  registry.histogram('idle');
+  const [first, ...others] = registry.collectHistograms();
+  assert.deepEqual([first?.name, first?.histogram.count, others.length], ['latency', 1, 0]);
+  registry.histogram('latency').record(6);
+  assert.equal(first?.histogram.count, 1);
+  assert.equal(registry.collectHistograms()[0]?.histogram.max, 6);
+  assert.deepEqual(registry.collectHistograms(), []);
+});

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { topologyId, topologyName } from '../../../src/base/ids.ts';
-import { watchMasterLocation } from '../../../src/metrics-manager/master-location.ts';
+import { watchStoreLocation } from '../../../src/metrics-manager/store-location.ts';
 import type { Address } from '../../../src/net/network.ts';
 import { MemoryStateManager } from '../../../src/state-manager/memory/memory-state-manager.ts';
 import { paths } from '../../../src/state-manager/paths.ts';
@@ -14,8 +14,14 @@ const NAME = topologyName('words');
 test('addresses of our topology are told; anything else changes nothing', async () => {
   const stateManager = new MemoryStateManager();
   const told: Address[] = [];
-  const options = { stateManager, logger: silentLogger, topologyName: NAME };
-  const watch = watchMasterLocation({ ...options, topologyId: topologyId('words-1') }, (address) =>
+  const options = {
+    stateManager,
+    logger: silentLogger,
+    path: paths.topologyMaster(NAME),
+    message: TopologyMasterLocation,
+    peer: 'topology master',
+  };
+  const watch = watchStoreLocation({ ...options, topologyId: topologyId('words-1') }, (address) =>
     told.push(address),
   );
   const write = async (bytes: Uint8Array): Promise<void> => {

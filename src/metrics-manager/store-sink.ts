@@ -3,32 +3,35 @@ import type { Clock, Timer } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
 import { aggregationOf } from '../metrics/aggregation.ts';
-import type { Counter } from '../metrics/metrics-registry.ts';
 import { ReconnectingClient } from '../net/client.ts';
 import { MessageHandlers } from '../net/message-handlers.ts';
 import type { Address, Network } from '../net/network.ts';
 import { PublishMetricsToMaster, type ValueOf } from '../wire/messages.ts';
-import type { MetricsRecord, MetricsSink } from './sink.ts';
+import { wireKindOf } from '../wire/metric-kind.ts';
+import type { MetricsRecord, MetricsSink, SinkCounters } from './sink.ts';
 
 /*
-  Passes on to the topology master what it keeps: metrics of a known kind, and all exceptions. The
-  master says nothing back.
+  Passes on to the topology master, or to the metrics cache, what these keep: metrics of a known
+  kind, and all exceptions. They say nothing back.
 
-  Q1. At most QUEUE_BYTES_MAX wait for a master that is away; then the oldest record goes (N1).
-  Q2. At most SOCKET_BYTES_MAX wait in the connection of a master that does not read; the rest stays
+  Q1. At most QUEUE_BYTES_MAX wait for a store that is away; then the oldest record goes (N1).
+  Q2. At most SOCKET_BYTES_MAX wait in the connection of a store that does not read; the rest stays
       in the queue, where it can still be dropped.
 */
 
 type Message = ValueOf<typeof PublishMetricsToMaster>;
 
-export interface TopologyMasterSinkOptions {
+export interface StoreSinkOptions {
   readonly network: Network;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  /** `tmanager-sink` or `metricscache-sink`, as Heron has it. */
+  readonly name: string;
+  /** For log lines: `topology master`. */
+  readonly peer: string;
   readonly reconnectMs: number;
-  /** Counts the metrics and exceptions that were lost. */
-  readonly dropped: Counter;
+  readonly counters: SinkCounters;
   readonly queueBytesMax?: number;
 }
 
@@ -36,9 +39,9 @@ export interface TopologyMasterSinkOptions {
 const QUEUE_BYTES_MAX = 16 * 1024 * 1024;
 const SOCKET_BYTES_MAX = 256 * 1024;
 const DRAIN_PERIOD_MS = 1_000;
-/** The master sends nothing. */
+/** A store sends nothing. */
 const PACKET_BYTES_MAX = 1024;
-/** A master that stays away is looked for less and less often, up to this factor. */
+/** A store that stays away is looked for less and less often, up to this factor. */
 const PATIENCE = 8;
 
 interface Queued {
@@ -46,23 +49,24 @@ interface Queued {
   readonly items: number;
 }
 
-export class TopologyMasterSink implements MetricsSink {
-  readonly name = 'tmanager-sink';
+export class StoreSink implements MetricsSink {
+  readonly name: string;
   readonly #queue: BoundedQueue<Queued>;
   readonly #client: ReconnectingClient;
   readonly #drains: Timer;
-  readonly #dropped: Counter;
+  readonly #counters: SinkCounters;
 
-  constructor(options: TopologyMasterSinkOptions) {
-    const { network, clock, random, logger, reconnectMs } = options;
-    this.#dropped = options.dropped;
+  constructor(options: StoreSinkOptions) {
+    const { network, clock, random, logger, reconnectMs, peer } = options;
+    this.name = options.name;
+    this.#counters = options.counters;
     this.#queue = new BoundedQueue(options.queueBytesMax ?? QUEUE_BYTES_MAX);
     this.#client = new ReconnectingClient({
       network,
       clock,
       random,
       logger,
-      peer: 'topology master',
+      peer,
       handlers: new MessageHandlers(),
       packetBytesMax: PACKET_BYTES_MAX,
       backoffMinMs: reconnectMs,
@@ -72,13 +76,17 @@ export class TopologyMasterSink implements MetricsSink {
     this.#drains = clock.every(DRAIN_PERIOD_MS, () => this.#drain());
   }
 
+  get queuedRecords(): number {
+    return this.#queue.length;
+  }
+
   get queuedBytes(): number {
     return this.#queue.bytes;
   }
 
-  /** Where the master is now; undefined while there is none. */
-  retarget(master: Address | undefined): void {
-    this.#client.retarget(master);
+  /** Where the store is now; undefined while there is none. */
+  retarget(store: Address | undefined): void {
+    this.#client.retarget(store);
   }
 
   accept(record: MetricsRecord): void {
@@ -88,7 +96,7 @@ export class TopologyMasterSink implements MetricsSink {
     const bytes = PublishMetricsToMaster.encode(message).length;
     while (!this.#queue.push({ message, items }, bytes)) {
       const oldest = this.#queue.shift();
-      this.#dropped.add(oldest?.items ?? items);
+      this.#counters.dropped.add(oldest?.items ?? items);
       if (oldest === undefined) return; // Larger than the whole queue.
     }
     this.#drain();
@@ -106,7 +114,8 @@ export class TopologyMasterSink implements MetricsSink {
     while (connection.queuedBytes < SOCKET_BYTES_MAX) {
       const next = this.#queue.shift();
       if (next === undefined) return;
-      if (!connection.send(PublishMetricsToMaster, next.message)) this.#dropped.add(next.items);
+      if (connection.send(PublishMetricsToMaster, next.message)) this.#counters.flushed.add(1);
+      else this.#counters.dropped.add(next.items);
     }
   }
 }
@@ -116,8 +125,11 @@ function messageOf({ source, atMs, metrics, exceptions }: MetricsRecord): Messag
   const timestamp = BigInt(atMs);
   return PublishMetricsToMaster.create({
     metrics: metrics
-      .filter(({ name }) => aggregationOf(name) !== undefined)
-      .map(({ name, value }) => ({ componentName, instanceId, name, value, timestamp })),
+      .filter(({ name, kind }) => aggregationOf(name, kind) !== undefined)
+      .map((metric) => {
+        const { name, value } = metric;
+        return { componentName, instanceId, name, value, timestamp, ...wireKindOf(metric) };
+      }),
     exceptions: exceptions.map((exception) => ({
       componentName,
       instanceId,

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { createSeededRandom } from '../../../src/base/random.ts';
-import { TopologyMasterSink } from '../../../src/metrics-manager/topology-master-sink.ts';
-import { Counter } from '../../../src/metrics/metrics-registry.ts';
+import { StoreSink } from '../../../src/metrics-manager/store-sink.ts';
 import { PublishMetricsToMaster } from '../../../src/wire/messages.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { AN_EXCEPTION, aMetricsRecord } from '../../support/metrics-records.ts';
+import { AN_EXCEPTION, aMetricsRecord, sinkCounters } from '../../support/metrics-records.ts';
 import { ScriptedNetwork, ScriptedStream } from '../../support/scripted-network.ts';
 import { settled } from '../../support/settled.ts';
 
@@ -15,17 +14,20 @@ const MASTER = { host: '127.0.0.1', port: 7 };
 class Fixture {
   readonly network = new ScriptedNetwork();
   readonly clock = new ManualClock();
-  readonly dropped = new Counter();
-  readonly sink: TopologyMasterSink;
+  readonly counters = sinkCounters();
+  readonly dropped = this.counters.dropped;
+  readonly sink: StoreSink;
 
   constructor(queueBytesMax = 10_000) {
-    this.sink = new TopologyMasterSink({
+    this.sink = new StoreSink({
       network: this.network,
       clock: this.clock,
       random: createSeededRandom(1),
       logger: silentLogger,
       reconnectMs: 1_000,
-      dropped: this.dropped,
+      name: 'tmanager-sink',
+      peer: 'topology master',
+      counters: this.counters,
       queueBytesMax,
     });
   }
