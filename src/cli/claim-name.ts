@@ -4,6 +4,7 @@ import type { RepairOutcome, Scheduler, SchedulerTarget } from '../scheduler/sch
 import { paths } from '../state-manager/paths.ts';
 import { AdvisedError } from './advised-error.ts';
 import { type Cluster, targetOf } from './cluster.ts';
+import { countLetters, lettersText } from './dead-letters/letter-files.ts';
 import type { CommandContext } from './command-context.ts';
 import { type Place, placeText } from './place.ts';
 import { placeOf, readTopologyRecord, type TopologyRecord } from './topology-record.ts';
@@ -39,7 +40,9 @@ export async function claimName(
     const isGoing = record.topology !== undefined && record.completion !== undefined;
     if (!isGoing || !(await isTakenDown(name, cluster, context))) {
       if (!replace || placeText(owner) !== placeText(place)) throw exists(record, owner);
-      context.output.say(`killing ${name}, which is replaced`);
+      const letters = await countLetters(await cluster.deadLetters.running(target));
+      const withLetters = letters === 0 ? '' : `, and its ${lettersText(letters)}`;
+      context.output.say(`killing ${name}, which is replaced${withLetters}`);
       await scheduler.kill(target);
     }
   } else if (outcome === 'unconfirmed' || (record.hasNodes && outcome !== 'ended')) {

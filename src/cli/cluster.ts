@@ -4,9 +4,12 @@ import { systemFiles } from '../base/system-files.ts';
 import {
   createArchives,
   createScheduler,
+  type DeadLetterFolder,
+  keptDeadLetterFolders,
   keptLogFolders,
   keptLogsFolder,
   type LogFolder,
+  runningDeadLetterFolders,
   runningLogFolders,
   workingRootOf,
 } from '../scheduler/create.ts';
@@ -28,6 +31,13 @@ export interface Cluster extends AsyncDisposable {
   schedulerOn(hosts: readonly string[]): Scheduler;
   archives(target: SchedulerTarget): Uploader;
   readonly logs: TopologyLogs;
+  readonly deadLetters: DeadLetterFolders;
+}
+
+/** Where the dead letters of topologies are on this machine. */
+export interface DeadLetterFolders {
+  running(target: SchedulerTarget): Promise<readonly DeadLetterFolder[]>;
+  kept(id: TopologyId): Promise<readonly DeadLetterFolder[]>;
 }
 
 /** Where the log files of topologies are on this machine. */
@@ -75,6 +85,10 @@ export function openCluster(
       keptPath: (id) => keptLogsFolder(dataRoot, id),
       running: (target) => runningLogFolders(systemFiles, dataRoot, target),
       kept: (id) => keptLogFolders(systemFiles, dataRoot, id),
+    },
+    deadLetters: {
+      running: (target) => runningDeadLetterFolders(systemFiles, dataRoot, target),
+      kept: (id) => keptDeadLetterFolders(systemFiles, dataRoot, id),
     },
     [Symbol.asyncDispose]: () => stateManager.close(),
   };

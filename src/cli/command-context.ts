@@ -20,6 +20,8 @@ export interface CommandContext {
   readonly currentUser: string;
   /** Aborted by Ctrl-C and by SIGTERM. */
   readonly interruption: AbortSignal;
+  /** Asks a person a question, for which "no" is the answer in doubt; absent without a terminal. */
+  readonly ask?: ((question: string) => Promise<boolean>) | undefined;
   /** Called after each step that a crash could follow. */
   readonly afterStep: (step: string) => void;
 }

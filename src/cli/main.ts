@@ -1,4 +1,5 @@
 import { systemClock } from '../base/clock.ts';
+import { askPerson } from './ask-person.ts';
 import { CLI_EXIT } from './exit-codes.ts';
 import { Interrupts } from './interrupts.ts';
 import { runCommandLine } from './run-command-line.ts';
@@ -27,10 +28,16 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(CLI_EXIT.ok);
 });
 
+const { stdin: input, stdout: output } = process;
+const { signal } = interruption;
+const ask = (question: string): Promise<boolean> =>
+  askPerson(question, { input, output, interruption: signal, onInterrupt: interrupt });
+
 process.exitCode = await runCommandLine({
   args: process.argv.slice(2),
   stdout: process.stdout,
   stderr: process.stderr,
   environment: process.env,
-  interruption: interruption.signal,
+  interruption: signal,
+  ...(input.isTTY && output.isTTY && { ask }),
 });

@@ -1,9 +1,10 @@
 import { Argument, Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { userError } from '../base/errors.ts';
 import { didYouMean } from '../model/nearest.ts';
-import type { CommandContext, CommandResult } from './command-context.ts';
+import { common, type Perform, PLACE, timeoutOption, TOPOLOGY } from './command-options.ts';
 import { SHELLS } from './completion/scripts.ts';
 import { wantedAt } from './completion/wanted.ts';
+import { addDeadLetters } from './dead-letters/program.ts';
 import { DRY_RUN_FORMATS, type DryRunFormat } from './dry-run-format.ts';
 
 /*
@@ -11,22 +12,7 @@ import { DRY_RUN_FORMATS, type DryRunFormat } from './dry-run-format.ts';
   command should not pay for the others at every start.
 */
 
-const PLACE = 'cluster/role/env; role and env may be left out';
-const TOPOLOGY = "the topology's name";
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
-const TIMEOUT_SECONDS_DEFAULT = 60;
-const TIMEOUT_SECONDS_MAX = 86_400;
-
-export interface CommonOptions {
-  readonly json?: true | undefined;
-  readonly verbose?: true | undefined;
-}
-
-/** Runs a command's code in a context made of its options, and shows its result. */
-export type Perform = (
-  options: CommonOptions,
-  work: (context: CommandContext) => Promise<CommandResult>,
-) => Promise<void>;
 
 export function createProgram(perform: Perform): Command {
   const program = new Command('heron')
@@ -40,6 +26,7 @@ export function createProgram(perform: Perform): Command {
   addChanging(program, perform);
   addRestart(program, perform);
   addLooking(program, perform);
+  addDeadLetters(program, perform);
   addCompletion(program, perform);
   addHelp(program, perform);
   return program;
@@ -102,11 +89,7 @@ function addDev(program: Command, perform: Perform): void {
         parseInspect,
       ),
     )
-    .addOption(
-      new Option('--timeout <seconds>', 'how long a start may take')
-        .argParser(parseSeconds)
-        .default(TIMEOUT_SECONDS_DEFAULT),
-    )
+    .addOption(timeoutOption('how long a start may take'))
     .action((file, args, options) =>
       perform(options, async (context) => {
         const { dev } = await import('./commands/dev.ts');
@@ -123,11 +106,7 @@ function addEnding(program: Command, perform: Perform): void {
     .argument('<topology>', TOPOLOGY)
     .option('--if-exists', 'succeed also when there is no such topology', false)
     .option('--drain', 'let it process what it has taken in first; its logs are kept', false)
-    .addOption(
-      new Option('--timeout <seconds>', 'how long a drain may take')
-        .argParser(parseSeconds)
-        .default(TIMEOUT_SECONDS_DEFAULT),
-    )
+    .addOption(timeoutOption('how long a drain may take'))
     .action((place, name, { ifExists, drain, timeout: timeoutSeconds, ...options }) =>
       perform(options, async (context) => {
         const { kill } = await import('./commands/kill.ts');
@@ -161,11 +140,7 @@ function addRestart(program: Command, perform: Perform): void {
     .argument('<place>', PLACE)
     .argument('<topology>', TOPOLOGY)
     .argument('[what]', 'a container by its number or a process by its name; else all containers')
-    .addOption(
-      new Option('--timeout <seconds>', 'how long until everything runs again')
-        .argParser(parseSeconds)
-        .default(TIMEOUT_SECONDS_DEFAULT),
-    )
+    .addOption(timeoutOption('how long until everything runs again'))
     .action((place, name, what, options) =>
       perform(options, async (context) => {
         const { restart } = await import('./commands/restart.ts');
@@ -291,12 +266,6 @@ function addConfig(program: Command, perform: Perform): void {
     );
 }
 
-function common(command: Command) {
-  return command
-    .option('--json', 'print one JSON value on standard output')
-    .option('--verbose', 'say more on standard error, and where an error comes from');
-}
-
 function withProperties(command: ReturnType<typeof common>) {
   return command.addOption(
     new Option('--config-property <key=value>', 'set a setting of the topology; may be repeated')
@@ -315,11 +284,7 @@ function withConfig(command: ReturnType<typeof common>) {
       "arguments of the module's build function; after -- they may begin with -",
     )
     .option('--replace', 'kill a topology of this name at the same place first', false)
-    .addOption(
-      new Option('--timeout <seconds>', 'how long the start may take')
-        .argParser(parseSeconds)
-        .default(TIMEOUT_SECONDS_DEFAULT),
-    );
+    .addOption(timeoutOption('how long the start may take'));
 }
 
 function addProperty(
@@ -348,11 +313,4 @@ function parseInspect(text: string): string {
 function parseContainer(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('The number of a container is expected.');
-}
-
-function parseSeconds(text: string): number {
-  const seconds = Number(text);
-  const isValid = /^\d+$/.test(text) && seconds >= 1 && seconds <= TIMEOUT_SECONDS_MAX;
-  if (isValid) return seconds;
-  throw new InvalidArgumentError(`A whole number from 1 to ${TIMEOUT_SECONDS_MAX} is expected.`);
 }

@@ -8,10 +8,11 @@ import { silentLogger } from '../base/logger.ts';
 import { openConsoleLogger } from '../base/log-file.ts';
 import { createSystemRandom } from '../base/random.ts';
 import type { CommandContext, CommandResult } from './command-context.ts';
+import type { CommonOptions } from './command-options.ts';
 import { errorReportOf } from './error-report.ts';
 import { CLI_EXIT, type CliExitCode, cliExitCodeOf } from './exit-codes.ts';
 import { Output, type OutputStream } from './output.ts';
-import { type CommonOptions, createProgram } from './program.ts';
+import { createProgram } from './program.ts';
 
 /** What the command line gets from the process around it. */
 export interface CommandLineOptions {
@@ -21,6 +22,8 @@ export interface CommandLineOptions {
   readonly environment: NodeJS.ProcessEnv;
   /** Aborted by Ctrl-C and by SIGTERM. */
   readonly interruption: AbortSignal;
+  /** Asks a person; absent where there is none. */
+  readonly ask?: CommandContext['ask'];
   /** Called after each step that a crash could follow. */
   readonly afterStep?: (step: string) => void;
 }
@@ -87,7 +90,7 @@ function failUsage({ exitCode, message }: CommanderError, output: Output): CliEx
 }
 
 function contextOf(
-  { environment, interruption, afterStep = () => {} }: CommandLineOptions,
+  { environment, interruption, ask, afterStep = () => {} }: CommandLineOptions,
   { verbose }: CommonOptions,
   output: Output,
 ): CommandContext {
@@ -102,6 +105,7 @@ function contextOf(
     variables: environment,
     currentUser: currentUser(environment),
     interruption,
+    ask,
     afterStep,
   };
 }

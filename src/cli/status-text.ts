@@ -1,8 +1,11 @@
 import type { Completion } from '../model/completion.ts';
 import type { ProcessExit, ProcessState } from '../model/container-report.ts';
+import { lettersText } from './dead-letters/letter-files.ts';
+import { incidentLines } from './incident-lines.ts';
 import type { Output } from './output.ts';
 import { placeText } from './place.ts';
 import { textTable } from './text-table.ts';
+import type { ComponentDelivery, TopologyDelivery } from './topology-delivery.ts';
 import type { TopologyErrors } from './topology-errors.ts';
 import type { ShownState } from './topology-state.ts';
 
@@ -25,6 +28,10 @@ export interface ShownStatus {
     readonly processes: readonly ShownProcess[];
   }[];
   readonly errors: TopologyErrors;
+  /** Null while no topology master answers. */
+  readonly delivery: TopologyDelivery | null;
+  /** Those that are there to be looked at. */
+  readonly deadLetters: number;
   readonly completion: Completion | null;
   readonly damage: readonly string[];
   readonly logs: string;
@@ -54,7 +61,9 @@ export function statusText(status: ShownStatus, output: Output): string {
     ...damage,
     ...(advice === undefined ? [] : [advice]),
     ...(completion === null ? [] : completionLines(completion)),
+    ...deadLetterLines(status),
     ...(containers.length === 0 ? [] : ['', processTable(status, output)]),
+    ...(status.delivery === null ? [] : deliveryLines(status.delivery, output)),
     ...exitLines(status),
     ...errorLines(status),
   ].join('\n');
@@ -74,14 +83,17 @@ function factLines(status: ShownStatus): readonly string[] {
     .map(([title, value]) => `${title.padEnd('scheduler'.length)}  ${value}`);
 }
 
-function completionLines({ result, incidents }: Completion): readonly string[] {
-  if (result === 'completed') return ['its input has ended and all of it was processed'];
-  return [
-    'its input has ended, but tuples may be missing from its results, because of:',
-    ...incidents.map(
-      ({ container, process, reason }) => `  container ${container}: ${process} ${reason}`,
-    ),
-  ];
+function completionLines(completion: Completion): readonly string[] {
+  const first =
+    completion.result === 'completed'
+      ? 'its input has ended and all of it was processed'
+      : 'its input has ended, but tuples may be missing from its results, because of:';
+  return [first, ...incidentLines(completion)];
+}
+
+function deadLetterLines({ deadLetters, cluster, name }: ShownStatus): readonly string[] {
+  if (deadLetters === 0) return [];
+  return [`${lettersText(deadLetters)}: 'heron dead-letters list ${cluster} ${name}' shows them`];
 }
 
 function processTable({ containers }: ShownStatus, output: Output): string {
@@ -98,6 +110,40 @@ function processTable({ containers }: ShownStatus, output: Output): string {
   ]);
   const head = ['CONTAINER', 'HOST', 'PROCESS', 'PID', 'STATE', 'RESTARTS'];
   return textTable(head, rows, output);
+}
+
+/** The tasks that spouts waited for longest. */
+const HELD_FOR_SHOWN_MAX = 5;
+const MS_PER_SECOND = 1000;
+
+function deliveryLines(
+  { components, backPressure }: TopologyDelivery,
+  output: Output,
+): readonly string[] {
+  const head = ['COMPONENT', 'PENDING', 'ACKED', 'FAILED', 'BECAUSE', 'DEAD LETTERS'];
+  const rows = components.map((component) => [
+    component.component,
+    `${component.pending ?? ''}`,
+    `${component.acked}`,
+    `${component.failed}`,
+    reasonsText(component),
+    `${component.deadLetters ?? ''}`,
+  ]);
+  const held = backPressure
+    .slice(0, HELD_FOR_SHOWN_MAX)
+    .map(({ component, task, ms }) => `${component}/${task} ${(ms / MS_PER_SECOND).toFixed(1)} s`);
+  return [
+    ...(rows.length === 0 ? [] : ['', textTable(head, rows, output)]),
+    ...(held.length === 0
+      ? []
+      : ['', `back pressure since the start, by task: ${held.join(', ')}`]),
+  ];
+}
+
+function reasonsText({ failedBecause }: ComponentDelivery): string {
+  return Object.entries(failedBecause)
+    .map(([kind, count]) => `${count} ${kind}`)
+    .join(', ');
 }
 
 /** Why processes last ended, in the words of the processes themselves. */

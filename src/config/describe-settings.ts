@@ -32,5 +32,6 @@ export function describeSettings({ entries }: ConfigLayers): readonly DescribedS
 
 function shown(value: unknown): DescribedSetting['value'] {
   if (value instanceof Map) return Object.fromEntries(value as ReadonlyMap<string, number>);
+  if (Array.isArray(value)) return value.join(',');
   return (value ?? null) as DescribedSetting['value'];
 }

@@ -34,7 +34,7 @@ interface Entry {
 const STOP_STAGES: readonly (readonly ProcessRole[])[] = [
   ['instance'],
   ['stream-manager', 'topology-master'],
-  ['metrics-manager'],
+  ['metrics-manager', 'metrics-cache'],
 ];
 
 export class ContainerProcesses {

@@ -191,10 +191,12 @@ export class Executor {
 
   #converge(): void {
     if (this.#plan === undefined || this.#ports === undefined || this.#isStopped) return;
+    const { settings } = this.#options;
     const wanted: readonly WantedProcess[] = wantedProcesses(
       this.#plan,
       this.#options.arguments,
       this.#ports,
+      { hasMetricsCache: settings.get('heron.topology.metricscachemgr.mode') === 'cluster' },
     );
     this.#processes?.converge(wanted);
     this.#reports.changed();

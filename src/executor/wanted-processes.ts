@@ -7,11 +7,16 @@ import { type CommonArguments, commonFlags } from './executor-arguments.ts';
   Which processes a container consists of. Pure: packing plan, container and ports in, processes
   out. Names are Heron's, so that its tools and its users find what they know:
 
-    container 0   heron-tmanager   metricsmgr-0
+    container 0   heron-tmanager   metricsmgr-0   heron-metricscache
     container n   stmgr-n          metricsmgr-n   container_n_<component>_<task> ...
 */
 
-export type ProcessRole = 'instance' | 'stream-manager' | 'topology-master' | 'metrics-manager';
+export type ProcessRole =
+  | 'instance'
+  | 'stream-manager'
+  | 'topology-master'
+  | 'metrics-manager'
+  | 'metrics-cache';
 
 export interface WantedProcess {
   readonly name: string;
@@ -32,12 +37,23 @@ export interface WantedProcess {
  * | controller | topology master, HTTP control | stream manager, for its instances |
  * | stats | topology master, HTTP statistics | unused |
  * | metricsManager | metrics manager | metrics manager |
+ * | metricsPages | metrics manager, HTTP for Prometheus | metrics manager, HTTP for Prometheus |
+ * | metricsCacheServer | metrics cache, for metrics managers | unused |
+ * | metricsCacheStats | metrics cache, HTTP statistics | unused |
  */
 export interface ContainerPorts {
   readonly server: number;
   readonly controller: number;
   readonly stats: number;
   readonly metricsManager: number;
+  readonly metricsPages: number;
+  readonly metricsCacheServer: number;
+  readonly metricsCacheStats: number;
+}
+
+export interface WantedOptions {
+  /** The setting `heron.topology.metricscachemgr.mode`. */
+  readonly hasMetricsCache: boolean;
 }
 
 /** No processes when the container is not in the plan. */
@@ -45,9 +61,13 @@ export function wantedProcesses(
   plan: PackingPlan,
   common: CommonArguments,
   ports: ContainerPorts,
+  { hasMetricsCache }: WantedOptions,
 ): readonly WantedProcess[] {
   const id = common.containerId;
-  if (id === 0) return [metricsManager(common, ports), topologyMaster(common, ports)];
+  if (id === 0) {
+    const cache = hasMetricsCache ? [metricsCache(common, ports)] : [];
+    return [metricsManager(common, ports), topologyMaster(common, ports), ...cache];
+  }
   const container = plan.containers.find((candidate) => candidate.id === id);
   if (container === undefined) return [];
   const { instances } = container;
@@ -80,7 +100,29 @@ function metricsManager(common: CommonArguments, ports: ContainerPorts): WantedP
     name,
     role: 'metrics-manager',
     entry: 'metrics-manager/main',
-    flags: [...commonFlags(common), `--id=${name}`, `--port=${ports.metricsManager}`],
+    flags: [
+      ...commonFlags(common),
+      `--id=${name}`,
+      `--port=${ports.metricsManager}`,
+      `--http-port=${ports.metricsPages}`,
+    ],
+    heapLimitMb: undefined,
+  };
+}
+
+function metricsCache(common: CommonArguments, ports: ContainerPorts): WantedProcess {
+  const name = 'heron-metricscache';
+  return {
+    name,
+    role: 'metrics-cache',
+    entry: 'metrics-cache/main',
+    flags: [
+      ...commonFlags(common),
+      `--id=${name}`,
+      `--server-port=${ports.metricsCacheServer}`,
+      `--stats-port=${ports.metricsCacheStats}`,
+      `--metrics-manager-port=${ports.metricsManager}`,
+    ],
     heapLimitMb: undefined,
   };
 }

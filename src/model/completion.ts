@@ -5,15 +5,26 @@ import { type TopologyId, topologyId } from '../base/ids.ts';
   What a topology leaves behind when its input has ended: the node `.heron-ts/completed/<topology>`.
   The topology master writes it once; the scheduler that sees it takes everything down; people and
   the CLI read it afterwards.
+
+  An incident is the end of a process that carries data, or of its connection, once tuples flowed.
+  What it means depends on `topology.reliability.mode`:
+
+    at most once     each may have cost tuples: all of them are `incidents`
+    at least once    tuples of spouts that replay (model/replaying-spouts.ts) came again, so it is
+                     one of the `recovered` when it is of
+                       - a spout that replays,
+                       - a bolt that only spouts that replay reach, or
+                       - a stream manager, and all spouts of the topology replay;
+                     it is one of the `incidents` otherwise
+
+  What a bolt kept in its memory is lost with its process in either mode; that is no loss of tuples,
+  and the record says nothing of it. Nor does it of dead letters, which are kept elsewhere.
 */
 
-/**
- * `completed-with-losses`: a process that carries data ended on the way, or was cut off from its
- * stream manager, so tuples may be missing.
- */
+/** `completed-with-losses`: there are incidents that may have cost tuples. */
 export type CompletionResult = 'completed' | 'completed-with-losses';
 
-/** One end of a process, or of its connection, that may have cost tuples. */
+/** One end of a process, or of its connection, on the way. */
 export interface Incident {
   readonly atMs: number;
   readonly container: number;
@@ -26,7 +37,10 @@ export interface Completion {
   readonly topologyId: TopologyId;
   readonly completedAtMs: number;
   readonly result: CompletionResult;
+  /** Those that may have cost tuples, oldest first. */
   readonly incidents: readonly Incident[];
+  /** Those that have cost none, oldest first. */
+  readonly recovered: readonly Incident[];
 }
 
 export function encodeCompletion(completion: Completion): Uint8Array {
@@ -35,14 +49,22 @@ export function encodeCompletion(completion: Completion): Uint8Array {
 
 /** Reads the node; throws STATE_CORRUPTED when it is not what `encodeCompletion` writes. */
 export function parseCompletion(bytes: Uint8Array): Completion {
-  const { topologyId: id, completedAtMs, result, incidents } = parseObject(bytes);
+  const { topologyId: id, completedAtMs, result, incidents, ...later } = parseObject(bytes);
   if (typeof id !== 'string' || typeof completedAtMs !== 'number' || !Array.isArray(incidents)) {
     throw corrupted('a field is missing');
   }
+  const { recovered = [] } = later; // Records of earlier versions have none.
+  if (!Array.isArray(recovered)) throw corrupted('what was recovered is no list');
   if (result !== 'completed' && result !== 'completed-with-losses') {
     throw corrupted(`unknown result ${JSON.stringify(result)}`);
   }
-  return { topologyId: topologyId(id), completedAtMs, result, incidents: incidents.map(incident) };
+  return {
+    topologyId: topologyId(id),
+    completedAtMs,
+    result,
+    incidents: incidents.map(incident),
+    recovered: recovered.map(incident),
+  };
 }
 
 function incident(value: unknown): Incident {
@@ -63,6 +85,7 @@ interface LooseFields {
   readonly completedAtMs?: unknown;
   readonly result?: unknown;
   readonly incidents?: unknown;
+  readonly recovered?: unknown;
   readonly atMs?: unknown;
   readonly container?: unknown;
   readonly process?: unknown;

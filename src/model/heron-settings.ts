@@ -34,14 +34,14 @@ const ADAPTIVE = meaningless('batches have no timer and no size of their own to 
 const WINDOWS = missing('window bolts');
 const CHECKPOINTS = 'checkpoints of state';
 const IN_BYTES = moved("'heron.instance.queue.bytes', one limit in bytes for each direction,");
-const ACKS = meaningless('there are no acks to keep account of');
+const BUCKETS = meaningless('how exact time-outs are is fixed, see docs/reliability.md');
 const OPERATING_SYSTEM = meaningless('socket buffers are left to the operating system');
 
 /** By key; one that ends in `*` is for all keys that begin so. */
 const HERON_SETTINGS: Readonly<Record<string, HeronSetting>> = {
   'topology.acking': {
     fate: 'missing',
-    explanation: "is an old spelling of 'topology.reliability.mode'; set that instead",
+    explanation: "is an old spelling; set 'topology.reliability.mode' to ATLEAST_ONCE instead",
     harmless: 'false',
   },
   'topology.additional.classpath': JVM,
@@ -74,7 +74,7 @@ const HERON_SETTINGS: Readonly<Record<string, HeronSetting>> = {
     "'heron.check.tmanager.location.interval.ms', in milliseconds,",
   ),
   'heron.instance.ack.batch.time.ms': ADAPTIVE,
-  'heron.instance.acknowledgement.nbuckets': ACKS,
+  'heron.instance.acknowledgement.nbuckets': BUCKETS,
   'heron.instance.emit.batch.*': ADAPTIVE,
   'heron.instance.execute.batch.*': ADAPTIVE,
   'heron.instance.force.exit.timeout.ms': moved("'heron.shutdown.grace.ms'"),
@@ -123,13 +123,13 @@ const HERON_SETTINGS: Readonly<Record<string, HeronSetting>> = {
   'heron.streammgr.connection.*': ADAPTIVE,
   'heron.streammgr.mempool.*': meaningless('there is no pool of messages'),
   'heron.streammgr.network.backpressure.*': moved(
-    "'heron.streammgr.credit.bytes' with 'heron.instance.credit.bytes'",
+    "'heron.streammgr.backpressure.high.bytes' with 'heron.streammgr.backpressure.low.bytes'",
   ),
   'heron.streammgr.stateful.buffer.size.mb': missing(CHECKPOINTS),
   'heron.streammgr.tmanager.heartbeat.interval.sec': moved(
     "'heron.streammgr.tmanager.heartbeat.interval.ms', in milliseconds,",
   ),
-  'heron.streammgr.xormgr.rotatingmap.nbuckets': ACKS,
+  'heron.streammgr.xormgr.rotatingmap.nbuckets': BUCKETS,
   'heron.tmanager.establish.*': moved("'heron.check.tmanager.location.interval.ms'"),
   'heron.tmanager.metrics.*': meaningless('what the topology master keeps has fixed limits'),
   'heron.tmanager.network.controller.*': meaningless('requests have a fixed limit'),

@@ -29,3 +29,11 @@ export interface PhysicalPlan {
   readonly streamManagers: readonly StreamManagerAddress[];
   readonly instances: readonly InstanceAddress[];
 }
+
+/** The end of a process before the first plan of its topology: it cannot have had any tuples. */
+export interface EarlyEnd {
+  /** As the executor names it: `stmgr-1`, `container_1_words_3`. */
+  readonly process: string;
+  /** Milliseconds since the epoch, as its container's report has it. */
+  readonly atMs: number;
+}

@@ -1,11 +1,26 @@
+import { METRICS_SETTINGS } from './metrics-settings.ts';
+import {
+  buffer,
+  cores,
+  count,
+  GIB,
+  KIB,
+  LONGEST_TIMER_MS,
+  megabytes,
+  memory,
+  MIB,
+  milliseconds,
+  note,
+  optional,
+  setting,
+  type Setting,
+} from './setting.ts';
 import {
   addresses,
   boolean,
   nonEmptyText,
-  number,
   oneOf,
   perComponent,
-  type SettingType,
   wholeNumber,
 } from './setting-types.ts';
 
@@ -15,60 +30,7 @@ import {
   the processes and may be set in a topology's config too.
 */
 
-export type SettingUnit = 'ms' | 's' | 'h' | 'bytes' | 'MiB' | 'cores' | 'count';
-
-export interface Setting<Value, Default extends Value | undefined = Value | undefined> {
-  readonly type: SettingType<Value>;
-  /** undefined: without a value the engine works one out, or does without. */
-  readonly default: Default;
-  readonly unit?: SettingUnit;
-  readonly doc: string;
-}
-
-const KIB = 1024;
-const MIB = 1024 * KIB;
-const GIB = 1024 * MIB;
-
-/** The longest wait that the platform's timers can hold: a longer one would fire at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
-function setting<Value>(
-  type: SettingType<Value>,
-  value: Value,
-  unit: SettingUnit | undefined,
-  doc: string,
-): Setting<Value, Value> {
-  return unit === undefined ? { type, default: value, doc } : { type, default: value, unit, doc };
-}
-
-/** One that has no default. */
-function optional<Value>(
-  type: SettingType<Value>,
-  unit: SettingUnit | undefined,
-  doc: string,
-): Setting<Value, undefined> {
-  const base = { type, default: undefined, doc };
-  return unit === undefined ? base : { ...base, unit };
-}
-
-/** A text for people, stored with the topology; the engine does nothing with it. */
-const note = (doc: string): Setting<string, undefined> => optional(nonEmptyText, undefined, doc);
-
-const milliseconds = (value: number, doc: string): Setting<number, number> =>
-  setting(wholeNumber({ min: 1, max: LONGEST_TIMER_MS }), value, 'ms', doc);
-
-const count = (value: number, doc: string): Setting<number, number> =>
-  setting(wholeNumber({ min: 1 }), value, 'count', doc);
-
-const megabytes = (value: number, doc: string): Setting<number, number> =>
-  setting(wholeNumber({ min: 1, max: KIB }), value, 'MiB', doc);
-
-/** A buffer or window; the least size keeps one batch of 32 KiB in it with room to spare. */
-const buffer = (value: number, doc: string): Setting<number, number> =>
-  setting(wholeNumber({ min: 64 * KIB, max: GIB }), value, 'bytes', doc);
-
-const memory = wholeNumber({ min: 1 });
-const cores = number({ min: 0 });
+export type { Setting, SettingUnit } from './setting.ts';
 
 export const SETTINGS = {
   'topology.name': optional(nonEmptyText, undefined, 'Name of the topology; set by submit.'),
@@ -93,29 +55,30 @@ export const SETTINGS = {
     wholeNumber({ min: 1, max: Math.floor(LONGEST_TIMER_MS / 1000) }),
     30,
     's',
-    'With acks, the time for a tuple tree to be acked before it fails.',
+    'With acks, the time for a tuple tree to be acked before it fails; it stands still while its ' +
+      'spout is held by back pressure.',
   ),
   'topology.enable.message.timeouts': setting(
     boolean,
     true,
     undefined,
-    'With acks, whether tuple trees fail after the time-out.',
+    'With acks, whether tuple trees fail after the time-out; if not, each is kept until settled.',
   ),
   'topology.max.spout.pending': count(
     100,
-    'With acks, the tuple trees that a spout task may have under way.',
+    'With acks, the tuple trees that a spout task may have under way; without, nothing.',
   ),
   'topology.reliability.mode': setting(
     oneOf('ATMOST_ONCE', 'ATLEAST_ONCE'),
     'ATMOST_ONCE',
     undefined,
-    'What is promised for each tuple.',
+    'What is promised for each tuple: see reliability.md.',
   ),
   'topology.retry.limit': setting(
     wholeNumber({ min: 0, max: 1_000_000 }),
     5,
     'count',
-    'How often a replayable spout emits a failed tuple again before it is a dead letter.',
+    'With acks, how often a replayable spout emits a failed tuple again; then it is a dead letter.',
   ),
   'topology.retry.backoff.ms': milliseconds(
     100,
@@ -261,18 +224,23 @@ export const SETTINGS = {
   ),
   'heron.streammgr.backpressure.high.bytes': buffer(
     512 * KIB,
-    'Bytes that wait for one task when back pressure begins.',
+    'Bytes that wait for one task when back pressure begins; at most half of ' +
+      'heron.instance.credit.bytes unless set, and never above it.',
   ),
   'heron.streammgr.backpressure.low.bytes': buffer(
     128 * KIB,
-    'Bytes that wait for one task when back pressure ends.',
+    'Bytes that wait for one task when back pressure ends; at most a quarter of ' +
+      'heron.streammgr.backpressure.high.bytes unless set.',
   ),
   'heron.streammgr.backpressure.age.ms': milliseconds(
     5000,
     'Age of the oldest tuples that a task has not taken when back pressure begins.',
   ),
-  'heron.streammgr.backpressure.lease.ms': milliseconds(
+  'heron.streammgr.backpressure.lease.ms': setting(
+    // It is renewed three times a lease, and no more than ten times a second.
+    wholeNumber({ min: 300, max: LONGEST_TIMER_MS }),
     3000,
+    'ms',
     'How long back pressure holds unless the stream manager that began it renews it.',
   ),
   'heron.instance.reconnect.streammgr.interval.ms': milliseconds(
@@ -311,7 +279,7 @@ export const SETTINGS = {
     120_000,
     'How long a process waits for a topology master to appear.',
   ),
-  'heron.metrics.export.interval.ms': milliseconds(60_000, 'How often metrics are published.'),
+  ...METRICS_SETTINGS,
   'heron.executor.restart.backoff.min.ms': milliseconds(
     100,
     'Pause before a dead process is started again for the first time.',

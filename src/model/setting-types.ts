@@ -67,6 +67,31 @@ export function oneOf<const Choice extends string>(
   };
 }
 
+/** Any of the choices, each once, in the order of the choices: `file,web`; `none` for none. */
+export function someOf<const Choice extends string>(
+  ...choices: readonly Choice[]
+): SettingType<readonly Choice[]> {
+  const known = choices.map((choice) => `'${choice}'`).join(', ');
+  return {
+    expected: `'none', or some of ${known} joined by commas`,
+    parse(text) {
+      if (text === 'none') return [];
+      const words = text.split(',').map((word) => word.trim());
+      const isKnown = words.every((word) => choices.some((choice) => choice === word));
+      return isKnown ? choices.filter((choice) => words.includes(choice)) : undefined;
+    },
+  };
+}
+
+/** `http://127.0.0.1:4318/v1/metrics`; not `https`. */
+export const httpUrl: SettingType<string> = {
+  expected: "an address that begins with 'http://'",
+  parse(text) {
+    const url = URL.parse(text);
+    return url?.protocol === 'http:' && url.username === '' && url.hash === '' ? text : undefined;
+  },
+};
+
 /** Addresses or names of hosts, `127.0.0.1,127.0.0.2`. */
 export const addresses: SettingType<string> = {
   expected: 'addresses joined by commas',

@@ -3,6 +3,7 @@ import { heronSetting } from './heron-settings.ts';
 import type { ConfigMap } from './logical-topology.ts';
 import { nearest } from './nearest.ts';
 import { quotable } from './quotable.ts';
+import { REPLAYS_KEY, REPLAYS_KEY_REFUSED } from './replaying-spouts.ts';
 import { type Setting, SETTINGS } from './setting-table.ts';
 import type { SettingType } from './setting-types.ts';
 
@@ -22,6 +23,10 @@ export type SettingValue<Key extends SettingKey> =
 /** What surrounds one tuple in a packet: names of component and stream, ids, lengths; with room. */
 const PACKET_HEADERS_MAX = 64 * 1024;
 
+const HIGH_MARK = 'heron.streammgr.backpressure.high.bytes';
+const LOW_MARK = 'heron.streammgr.backpressure.low.bytes';
+const INSTANCE_CREDIT = 'heron.instance.credit.bytes';
+
 /** How the engine's own keys begin. */
 const NAME_SPACES = ['topology.', 'heron.'] as const;
 
@@ -33,7 +38,6 @@ const ORDERED = [
     'heron.tmanager.stmgr.state.timeout.ms',
     false,
   ],
-  ['heron.streammgr.backpressure.low.bytes', 'heron.streammgr.backpressure.high.bytes', false],
   ['topology.retry.backoff.ms', 'topology.retry.backoff.max.ms', true],
 ] as const;
 
@@ -98,6 +102,7 @@ export function settingProblem(key: string, text: string): string | undefined {
   if (isSettingKey(key)) {
     return typeOf(key).parse(text.trim()) === undefined ? wrongText(key, text) : undefined;
   }
+  if (key === REPLAYS_KEY) return REPLAYS_KEY_REFUSED;
   const heron = heronSetting(key);
   const isAsked = heron?.fate === 'missing' && text.trim() !== heron.harmless;
   return isAsked ? `${quotable(key)} of Heron ${heron.explanation}` : undefined;
@@ -109,25 +114,11 @@ export function settingProblem(key: string, text: string): string | undefined {
 export function settingConflicts(config: ConfigMap): readonly string[] {
   if (configProblems(config).length > 0) return [];
   const settings = new Settings(config);
-  const tuple = settings.get('heron.instance.set.data.tuple.size.bytes');
-  const packet = settings.get('heron.streammgr.network.options.maximum.packet.mb') * 1024 * 1024;
-  const problems: string[] = [];
-  if (tuple + PACKET_HEADERS_MAX > packet) {
-    problems.push(
-      `heron.instance.set.data.tuple.size.bytes: a tuple of ${tuple} bytes and its headers must ` +
-        `fit into heron.streammgr.network.options.maximum.packet.mb, which is ${packet} bytes`,
-    );
-  }
-  const timeout = settings.get('topology.message.timeout.secs');
-  const hasOwnTimeout = timeout !== SETTINGS['topology.message.timeout.secs'].default;
-  if (hasOwnTimeout && !settings.get('topology.enable.message.timeouts')) {
-    problems.push(
-      `topology.message.timeout.secs: a time-out of ${timeout} s cannot hold while ` +
-        'topology.enable.message.timeouts is false; remove one of the two',
-    );
-  }
   return [
-    ...problems,
+    ...tupleSizeConflicts(settings),
+    ...timeoutConflicts(settings),
+    ...droppingConflicts(settings),
+    ...markConflicts(settings),
     ...ORDERED.flatMap(([lower, upper, isEqualFine]) => {
       const [least, most] = [settings.get(lower), settings.get(upper)];
       if (least < most || (isEqualFine && least === most)) return [];
@@ -135,6 +126,68 @@ export function settingConflicts(config: ConfigMap): readonly string[] {
       return [`${lower}: ${least} is ${relation} ${upper}, which is ${most}`];
     }),
   ];
+}
+
+function tupleSizeConflicts(settings: Settings): readonly string[] {
+  const tuple = settings.get('heron.instance.set.data.tuple.size.bytes');
+  const packet = settings.get('heron.streammgr.network.options.maximum.packet.mb') * 1024 * 1024;
+  if (tuple + PACKET_HEADERS_MAX <= packet) return [];
+  return [
+    `heron.instance.set.data.tuple.size.bytes: a tuple of ${tuple} bytes and its headers must ` +
+      `fit into heron.streammgr.network.options.maximum.packet.mb, which is ${packet} bytes`,
+  ];
+}
+
+function timeoutConflicts(settings: Settings): readonly string[] {
+  const timeout = settings.get('topology.message.timeout.secs');
+  const hasOwnTimeout = timeout !== SETTINGS['topology.message.timeout.secs'].default;
+  if (!hasOwnTimeout || settings.get('topology.enable.message.timeouts')) return [];
+  return [
+    `topology.message.timeout.secs: a time-out of ${timeout} s cannot hold while ` +
+      'topology.enable.message.timeouts is false; remove one of the two',
+  ];
+}
+
+/** Where tuples are dropped no spout stops, so it cannot be all of them. */
+function droppingConflicts(settings: Settings): readonly string[] {
+  const isDropping = settings.get('topology.droptuples.upon.backpressure');
+  if (!isDropping || settings.get('topology.backpressure.scope') !== 'all') return [];
+  return [
+    "topology.backpressure.scope: 'all' stops spouts, but with " +
+      'topology.droptuples.upon.backpressure tuples are dropped instead; remove one of the two',
+  ];
+}
+
+function markConflicts(settings: Settings): readonly string[] {
+  const { highBytes, lowBytes } = backPressureMarks(settings);
+  const credit = settings.get(INSTANCE_CREDIT);
+  return [
+    ...(lowBytes < highBytes
+      ? []
+      : [`${LOW_MARK}: ${lowBytes} is not below ${HIGH_MARK}, which is ${highBytes}`]),
+    ...(highBytes <= credit
+      ? []
+      : [
+          `${HIGH_MARK}: ${highBytes} cannot be reached: what one instance may have sent ends at ` +
+            `${INSTANCE_CREDIT}, which is ${credit}`,
+        ]),
+  ];
+}
+
+export interface BackPressureMarks {
+  readonly highBytes: number;
+  readonly lowBytes: number;
+}
+
+/**
+ * The bytes that wait for one task when back pressure begins and ends. Where they are not set they
+ * follow what an instance may send: one instance alone has to be able to reach the high mark.
+ */
+export function backPressureMarks(settings: Settings): BackPressureMarks {
+  const markOf = (key: typeof HIGH_MARK | typeof LOW_MARK, most: number): number =>
+    settings.text(key) === undefined ? Math.min(settings.get(key), most) : settings.get(key);
+  const highBytes = markOf(HIGH_MARK, Math.floor(settings.get(INSTANCE_CREDIT) / 2));
+  return { highBytes, lowBytes: markOf(LOW_MARK, Math.floor(highBytes / 4)) };
 }
 
 /**
@@ -162,7 +215,7 @@ export function configWarnings(config: ConfigMap): readonly ConfigWarning[] {
 }
 
 function warningOf(key: string): string | undefined {
-  if (isSettingKey(key)) return undefined;
+  if (isSettingKey(key) || key === REPLAYS_KEY) return undefined;
   const heron = heronSetting(key);
   if (heron?.fate === 'missing') return undefined; // A problem, or it asks for nothing.
   if (heron !== undefined)

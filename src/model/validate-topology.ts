@@ -11,6 +11,7 @@ import type {
 import { didYouMean } from './nearest.ts';
 import { quotable } from './quotable.ts';
 import { repeated } from './repeated.ts';
+import { isReplaying, REPLAYS_KEY } from './replaying-spouts.ts';
 import {
   configProblems,
   settingConflicts,
@@ -49,6 +50,15 @@ const PARALLELISM_MAX = 100_000;
  * which has to fit into a packet.
  */
 const CONFIG_LETTERS_MAX = 1024 * 1024;
+
+/** What stream managers do for all components alike. */
+const TOPOLOGY_WIDE = [
+  'topology.reliability.mode',
+  'topology.message.timeout.secs',
+  'topology.enable.message.timeouts',
+  'topology.backpressure.scope',
+  'topology.droptuples.upon.backpressure',
+] as const satisfies readonly SettingKey[];
 
 /** Everything that is wrong with a topology; empty when it is fit to run. */
 export function validateTopology(topology: DeclaredTopology): readonly Problem[] {
@@ -206,12 +216,24 @@ function componentProblems(
 
 /** Its own settings, and how they go with the topology's. */
 function componentConfigProblems(component: Component, config: ConfigMap): readonly string[] {
-  const problems = [...configProblems(component.config), ...textProblems(component.config)];
-  if (component.config.size === 0 || problems.length > 0) return problems;
+  const own = authorsConfig(component);
+  const problems = [...configProblems(own), ...textProblems(own), ...topologyWideProblems(own)];
+  if (own.size === 0 || problems.length > 0) return problems;
   const known = new Set(settingConflicts(config));
-  return settingConflicts(new Map([...config, ...component.config])).filter(
-    (conflict) => !known.has(conflict),
+  return settingConflicts(new Map([...config, ...own])).filter((conflict) => !known.has(conflict));
+}
+
+/** In a component they would be passed over, and be believed to hold. */
+function topologyWideProblems(config: ConfigMap): readonly string[] {
+  return TOPOLOGY_WIDE.filter((key) => config.has(key)).map(
+    (key) => `${key} holds for a whole topology; set it there`,
   );
+}
+
+/** A component's settings without what the builder adds to them. */
+function authorsConfig(component: Component): ConfigMap {
+  if (!isReplaying(component)) return component.config;
+  return new Map([...component.config].filter(([key]) => key !== REPLAYS_KEY));
 }
 
 function componentNameProblems(name: string): readonly string[] {

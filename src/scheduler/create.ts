@@ -10,6 +10,11 @@ import { LocalScheduler } from './local/local-scheduler.ts';
 import { keptLogsFolder, uploadsFolder, workingFolderOf } from './local/working-folder.ts';
 import type { Scheduler, SchedulerTarget } from './scheduler.ts';
 
+export {
+  type DeadLetterFolder,
+  keptDeadLetterFolders,
+  runningDeadLetterFolders,
+} from './local/dead-letter-folders.ts';
 export { keptLogFolders, type LogFolder, runningLogFolders } from './local/log-folders.ts';
 export { keptLogsFolder };
 

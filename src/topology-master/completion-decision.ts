@@ -1,15 +1,27 @@
 import { EXIT } from '../base/exit-codes.ts';
-import { containerOfStreamManager, type TaskId, type TopologyId } from '../base/ids.ts';
+import {
+  type ComponentName,
+  containerOfStreamManager,
+  type TaskId,
+  type TopologyId,
+} from '../base/ids.ts';
 import type { Completion, Incident } from '../model/completion.ts';
 import type { ContainerReport, ProcessReport } from '../model/container-report.ts';
-import type { InstanceAddress, StreamManagerAddress } from '../model/physical-plan.ts';
+import type { LogicalTopology } from '../model/logical-topology.ts';
+import type { EarlyEnd, InstanceAddress, StreamManagerAddress } from '../model/physical-plan.ts';
+import { reliabilityOf } from '../model/reliability.ts';
+import { replayedComponents } from '../model/replaying-spouts.ts';
 import { isSameProcess } from './placement.ts';
 import type { Registration } from './registration-decision.ts';
 
 /*
-  When a topology is complete, and what may be missing from its results. Under at most once every
-  end of a process that carries data may have cost tuples, and so may a broken connection between an
-  instance and its stream manager; the others cost nothing.
+  When a topology is complete, and what may be missing from its results: every end of a process that
+  carries data may have cost tuples, and so may a broken connection between an instance and its
+  stream manager; the others cost nothing. model/completion.ts says when tuples come again.
+
+  What ended before the first plan never had any tuples. The incarnation that made that plan tells
+  by its clocks. One that came later cannot, for the wall clock may have been set back meanwhile; it
+  goes by what the plan says had ended before it, and takes everything else for a loss.
 */
 
 /** Pure: true when every task of the plan has ended. */
@@ -22,9 +34,12 @@ export function isComplete(
 
 export interface CompletionFacts {
   readonly topologyId: TopologyId;
+  readonly topology: Pick<LogicalTopology, 'config' | 'components'>;
+  readonly instances: readonly InstanceAddress[];
   readonly nowMs: number;
   /** Data flows from the first plan on; 0 when an earlier incarnation of the master made it. */
   readonly firstPlanAtMs: number;
+  readonly earlyEnds: readonly EarlyEnd[];
   readonly reports: readonly ContainerReport[];
   /** What the master saw itself; counts where the reports know nothing. */
   readonly seen: readonly Incident[];
@@ -32,29 +47,64 @@ export interface CompletionFacts {
 
 /** Pure: the record of a topology whose tasks have all ended. */
 export function completionOf(facts: CompletionFacts): Completion {
-  const reported = facts.reports.flatMap((report) => incidentsOf(report, facts.firstPlanAtMs));
+  const reported = facts.reports.flatMap((report) => incidentsOf(report, facts));
   const isReported = (incident: Incident): boolean =>
     reported.some((known) => known.process === incident.process);
   const incidents = [...reported, ...facts.seen.filter((incident) => !isReported(incident))];
+  const isRecovered = recoveryOf(facts);
+  const { true: recovered = [], false: losses = [] } = Object.groupBy(
+    incidents.toSorted((a, b) => a.atMs - b.atMs),
+    ({ process }) => (isRecovered(process) ? 'true' : 'false'),
+  );
   return {
     topologyId: facts.topologyId,
     completedAtMs: facts.nowMs,
-    result: incidents.length === 0 ? 'completed' : 'completed-with-losses',
-    incidents: incidents.toSorted((a, b) => a.atMs - b.atMs),
+    result: losses.length === 0 ? 'completed' : 'completed-with-losses',
+    incidents: losses,
+    recovered,
   };
 }
 
-function incidentsOf(report: ContainerReport, firstPlanAtMs: number): Incident[] {
+/** Pure: what has ended already when the first plan is made. */
+export function earlyEndsOf(reports: readonly ContainerReport[]): readonly EarlyEnd[] {
+  return reports.flatMap(({ processes }) =>
+    processes.flatMap(({ name, lastExit }) =>
+      lastExit !== undefined && carriesData(name) ? [{ process: name, atMs: lastExit.atMs }] : [],
+    ),
+  );
+}
+
+function incidentsOf(
+  report: ContainerReport,
+  { firstPlanAtMs, earlyEnds }: CompletionFacts,
+): Incident[] {
   return report.processes.flatMap(({ name, lastExit }) => {
     const isLoss =
       lastExit !== undefined &&
       carriesData(name) &&
       lastExit.atMs >= firstPlanAtMs &&
+      !earlyEnds.some(({ process, atMs }) => process === name && atMs === lastExit.atMs) &&
       lastExit.code !== EXIT.portInUse; // It never got as far as to take any data.
     if (!isLoss) return [];
     const { atMs, reason } = lastExit;
     return [{ atMs, container: report.containerId, process: name, reason }];
   });
+}
+
+/** Of which processes every tuple came again. */
+function recoveryOf({ topology, instances }: CompletionFacts): (process: string) => boolean {
+  const { config, components } = topology;
+  if (reliabilityOf(config) === 'ATMOST_ONCE') return () => false;
+  const replayed = replayedComponents(components);
+  // Any tuple may have been in a stream manager.
+  if (replayed.size === components.length) return () => true;
+  const componentOf = new Map<string, ComponentName>(
+    instances.map(({ id, component }) => [id, component]),
+  );
+  return (process) => {
+    const component = componentOf.get(process);
+    return component !== undefined && replayed.has(component);
+  };
 }
 
 /** Stream managers and instances; a topology master or metrics manager costs no tuples. */

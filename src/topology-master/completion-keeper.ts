@@ -5,11 +5,12 @@ import type { TaskId, TopologyId, TopologyName } from '../base/ids.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
 import { encodeCompletion, type Incident, parseCompletion } from '../model/completion.ts';
-import { type ContainerReport, parseContainerReport } from '../model/container-report.ts';
-import type { InstanceAddress } from '../model/physical-plan.ts';
+import type { LogicalTopology } from '../model/logical-topology.ts';
+import type { EarlyEnd, InstanceAddress } from '../model/physical-plan.ts';
 import { paths } from '../state-manager/paths.ts';
 import type { StateManager } from '../state-manager/state-manager.ts';
 import { completionOf, isComplete } from './completion-decision.ts';
+import { readContainerReports } from './container-reports.ts';
 
 /*
   Collects which tasks have ended and which instances were lost before that, and writes the
@@ -25,9 +26,14 @@ export interface CompletionKeeperOptions {
   readonly logger: Logger;
   readonly topologyName: TopologyName;
   readonly topologyId: TopologyId;
+  readonly topology: Pick<LogicalTopology, 'config' | 'components'>;
   readonly instances: readonly InstanceAddress[];
   /** What the master knows about the run; asked when the node is written. */
-  readonly run: () => { readonly firstPlanAtMs: number; readonly replaced: readonly Incident[] };
+  readonly run: () => {
+    readonly firstPlanAtMs: number;
+    readonly earlyEnds: readonly EarlyEnd[];
+    readonly replaced: readonly Incident[];
+  };
 }
 
 const RETRY_MIN_MS = 200;
@@ -90,18 +96,20 @@ export class CompletionKeeper {
   }
 
   async #write(): Promise<void> {
-    const { stateManager, topologyName, topologyId, clock, logger, run } = this.#options;
+    const { stateManager, topologyName, clock, logger, run } = this.#options;
     const path = paths.completed(topologyName);
     if (await this.#isWritten(path)) return;
-    const { firstPlanAtMs, replaced } = run();
+    const { replaced, firstPlanAtMs, earlyEnds } = run();
     const seen = [...replaced, ...this.#lost.values()];
-    const reports = await this.#readReports();
+    const reports = await readContainerReports(this.#options);
     const nowMs = clock.wallNow();
-    const completion = completionOf({ topologyId, nowMs, firstPlanAtMs, reports, seen });
+    const facts = { ...this.#options, nowMs, firstPlanAtMs, earlyEnds, reports, seen };
+    const completion = completionOf(facts);
     await stateManager.write(path, encodeCompletion(completion));
     logger.info('every task has ended', {
       result: completion.result,
       incidents: completion.incidents,
+      recovered: completion.recovered,
     });
   }
 
@@ -115,21 +123,5 @@ export class CompletionKeeper {
       this.#options.logger.warn(`${path} is replaced: ${messageOf(error)}`);
       return false;
     }
-  }
-
-  async #readReports(): Promise<ContainerReport[]> {
-    const { stateManager, topologyName, logger } = this.#options;
-    const folder = paths.containers(topologyName);
-    const reports: ContainerReport[] = [];
-    for (const name of await stateManager.list(folder)) {
-      const bytes = await stateManager.read(`${folder}/${name}`);
-      if (bytes === undefined) continue;
-      try {
-        reports.push(parseContainerReport(bytes));
-      } catch (error) {
-        logger.warn(`the report of container ${name} is left out: ${messageOf(error)}`);
-      }
-    }
-    return reports;
   }
 }

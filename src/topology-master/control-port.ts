@@ -8,7 +8,7 @@ import {
   type HttpHandler,
   type HttpRequest,
   textAnswer,
-} from '../net/http-server.ts';
+} from '../net/http-rules.ts';
 
 /*
   The HTTP port for commands, with Heron's paths, parameters and texts. Where ours departs: commands

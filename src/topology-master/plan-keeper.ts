@@ -7,11 +7,16 @@ import type { Random } from '../base/random.ts';
 import type { Incident } from '../model/completion.ts';
 import type { TopologyState } from '../model/logical-topology.ts';
 import type { PackingPlan } from '../model/packing-plan.ts';
-import type { PhysicalPlan, StreamManagerAddress } from '../model/physical-plan.ts';
+import type { EarlyEnd, PhysicalPlan, StreamManagerAddress } from '../model/physical-plan.ts';
 import type { StateManager } from '../state-manager/state-manager.ts';
-import { type PhysicalPlanMessage, physicalPlanToMessage } from '../wire/physical-plan.ts';
+import {
+  earlyEndsFromMessage,
+  type PhysicalPlanMessage,
+  physicalPlanToMessage,
+} from '../wire/physical-plan.ts';
 import { type TopologyMessage, withState } from '../wire/topology.ts';
-import { replacedProcesses } from './completion-decision.ts';
+import { earlyEndsOf, replacedProcesses } from './completion-decision.ts';
+import { readContainerReports } from './container-reports.ts';
 import type { CommandedTopology } from './control-port.ts';
 import { type Addresses, decidePlan } from './plan-decision.ts';
 import { PlanStore, type StoredPlan } from './plan-store.ts';
@@ -99,6 +104,12 @@ export class PlanKeeper implements CommandedTopology {
     return Math.min(wallMs, clock.wallNow() - (clock.now() - monotonicMs));
   }
 
+  /** What had ended before the first plan, whichever incarnation made it. */
+  get earlyEnds(): readonly EarlyEnd[] {
+    const message = this.#store.current?.message;
+    return message === undefined ? [] : earlyEndsFromMessage(message);
+  }
+
   /** Stream managers that this incarnation saw come back as another process. */
   get replaced(): readonly Incident[] {
     return [...this.#replaced.values()];
@@ -183,12 +194,14 @@ export class PlanKeeper implements CommandedTopology {
     const { stateManager, topologyId, clock, logger, onPlan } = this.#options;
     const { streamManagers, instances } = addresses;
     const epoch = await stateManager.nextEpoch(topologyId);
-    const before = this.current;
-    const message = physicalPlanToMessage({ epoch, streamManagers, instances }, topology);
+    const isFirst = this.#store.isEmpty;
+    const earlyEnds = isFirst
+      ? earlyEndsOf(await readContainerReports(this.#options))
+      : this.earlyEnds;
+    const addressed = { epoch, streamManagers, instances };
+    const message = physicalPlanToMessage(addressed, topology, earlyEnds);
     await this.#store.save(message);
-    if (before === undefined) {
-      this.#firstPlan = { wallMs: clock.wallNow(), monotonicMs: clock.now() };
-    }
+    if (isFirst) this.#firstPlan = { wallMs: clock.wallNow(), monotonicMs: clock.now() };
     logger.info('a physical plan is in force', { epoch, state: this.state });
     onPlan(message);
   }

@@ -59,6 +59,11 @@ export class PlanStore {
     return this.#current;
   }
 
+  /** True when no plan is known to have been there, not even one that cannot be read. */
+  get isEmpty(): boolean {
+    return this.#known === undefined;
+  }
+
   async load(): Promise<void> {
     const bytes = await this.#options.stateManager.read(this.#path);
     this.#known = bytes;

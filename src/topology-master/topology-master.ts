@@ -9,6 +9,7 @@ import { BYTES_PER_MB } from '../base/units.ts';
 import { ENGINE_VERSION } from '../base/version.ts';
 import { isForeignTopology } from '../model/foreign-topology.ts';
 import type { ResourceUse } from '../metrics/process-metrics.ts';
+import { MetricsStore } from '../metrics-store/metrics-store.ts';
 import type { PhysicalPlan } from '../model/physical-plan.ts';
 import type { Settings } from '../model/settings.ts';
 import type { Network } from '../net/network.ts';
@@ -18,15 +19,14 @@ import { TopologyMasterLocation } from '../wire/messages.ts';
 import { CompletionKeeper } from './completion-keeper.ts';
 import { controlHandler } from './control-port.ts';
 import { DrainKeeper } from './drain-keeper.ts';
-import type { HttpHandler, HttpServer, ListenHttp } from '../net/http-server.ts';
+import type { HttpHandler, HttpServer, ListenHttp } from '../net/http-rules.ts';
 import { LocationKeeper } from './location-keeper.ts';
 import { createMasterPublisher } from './master-publisher.ts';
 import { expectedInstances } from './placement.ts';
 import { PlanKeeper } from './plan-keeper.ts';
-import { statsHandler } from './stats-port.ts';
+import { masterStatsHandler } from './stats-port.ts';
 import { StreamManagerServer } from './stream-manager-server.ts';
 import { readTopologyFacts, type TopologyFacts } from './topology-facts.ts';
-import { TopologyStatistics } from './topology-statistics.ts';
 
 /*
   One incarnation of a topology's master, put together. It comes up in this order:
@@ -75,7 +75,7 @@ interface Ports {
 
 export class TopologyMaster {
   readonly #options: TopologyMasterOptions;
-  readonly #statistics: TopologyStatistics;
+  readonly #statistics: MetricsStore;
   /** What has to be closed, in this order. */
   readonly #closers: (() => void | Promise<void>)[] = [];
   #epoch: Epoch | undefined;
@@ -85,7 +85,7 @@ export class TopologyMaster {
 
   constructor(options: TopologyMasterOptions) {
     this.#options = options;
-    this.#statistics = new TopologyStatistics(options.clock);
+    this.#statistics = new MetricsStore(options.clock);
   }
 
   get epoch(): Epoch | undefined {
@@ -163,9 +163,13 @@ export class TopologyMaster {
     return plans;
   }
 
-  #createCompletionKeeper({ packing }: TopologyFacts, plans: PlanKeeper): CompletionKeeper {
+  #createCompletionKeeper(
+    { packing, topology }: TopologyFacts,
+    plans: PlanKeeper,
+  ): CompletionKeeper {
     const completion = new CompletionKeeper({
       ...this.#options,
+      topology,
       instances: expectedInstances(packing),
       run: () => plans,
     });
@@ -216,14 +220,16 @@ export class TopologyMaster {
     const commands = { ...this.#options, topology: plans, isForeign: isForeignTopology(topology) };
     const control = await this.#listenHttp(this.#options.controllerPort, controlHandler(commands));
     const components = new Set<string>(topology.components.map((component) => component.name));
-    const questions = statsHandler(() => ({
-      metrics: this.#statistics.metrics,
-      exceptions: this.#statistics.exceptions,
-      components,
-      registered: peers.registered,
-      absent: plans.absent,
-      nowSeconds: this.#statistics.nowSeconds,
-    }));
+    const questions = masterStatsHandler(
+      () => ({
+        metrics: this.#statistics.metrics,
+        exceptions: this.#statistics.exceptions,
+        components,
+        nowSeconds: this.#statistics.nowSeconds,
+        dialect: 'topology-master',
+      }),
+      () => ({ registered: peers.registered, absent: plans.absent }),
+    );
     const stats = await this.#listenHttp(this.#options.statsPort, questions);
     this.#ports = { server, control, stats };
   }

@@ -3,10 +3,11 @@ import { type TopologyName, topologyName } from '../../base/ids.ts';
 import { parseContainerReport } from '../../model/container-report.ts';
 import { paths } from '../../state-manager/paths.ts';
 import type { StateManager } from '../../state-manager/state-manager.ts';
-import { openCluster } from '../cluster.ts';
+import { openCluster, targetOf } from '../cluster.ts';
 import type { CommandContext, CommandResult } from '../command-context.ts';
 import type { Wanted } from '../completion/wanted.ts';
-import { CLUSTERS, isAt, parsePlace, placeText } from '../place.ts';
+import { letterFolders, readLetterFiles } from '../dead-letters/letter-files.ts';
+import { CLUSTERS, isAt, parsePlace, placeText, type WrittenPlace } from '../place.ts';
 import { parseTopologyName, placeOf, readTopologyRecord } from '../topology-record.ts';
 
 /** What a shell offers at Tab. Only reads, and offers nothing where it cannot. */
@@ -44,6 +45,8 @@ async function candidatesOf(wanted: Wanted, context: CommandContext): Promise<re
       await using opened = openCluster(cluster, context);
       return await partsOf(opened.stateManager, parseTopologyName(wanted.topology));
     }
+    case 'letter':
+      return await lettersOf(parsePlace(wanted.place), parseTopologyName(wanted.topology), context);
   }
 }
 
@@ -57,6 +60,19 @@ async function topologiesOf(name: string, context: CommandContext) {
       return { name: found, place: placeOf(record, { cluster: name }, context.currentUser) };
     }),
   );
+}
+
+async function lettersOf(
+  written: WrittenPlace,
+  name: TopologyName,
+  context: CommandContext,
+): Promise<readonly string[]> {
+  await using cluster = openCluster(written.cluster, context);
+  const record = await readTopologyRecord(cluster.stateManager, name);
+  const target = targetOf(placeOf(record, written, context.currentUser), name);
+  const id = record.completion?.topologyId;
+  const files = await readLetterFiles(await letterFolders(cluster, target, id));
+  return files.flatMap(({ letters }) => letters.map((letter) => letter.id));
 }
 
 async function partsOf(stateManager: StateManager, name: TopologyName): Promise<readonly string[]> {

@@ -88,12 +88,22 @@ function resultOf(
   completion: Completion | undefined,
   cluster: Cluster,
 ): CommandResult {
-  const incidents = completion?.incidents ?? [];
-  const drained = completion?.result === 'completed';
+  const { incidents = [], recovered = [], result } = completion ?? {};
+  const drained = result === 'completed';
   const logs = cluster.logs.keptPath(id);
   const gone = `${name} is gone from ${placeText(place)}`;
   return {
-    json: { name, ...place, state: 'KILLED', wasHalfDead: false, drained, incidents, logs },
+    json: {
+      name,
+      ...place,
+      state: 'KILLED',
+      wasHalfDead: false,
+      deadLetters: 0,
+      drained,
+      incidents,
+      recovered,
+      logs,
+    },
     text: `${gone}${outcomeText(completion)}; logs: ${logs}`,
     exitCode: drained ? CLI_EXIT.ok : CLI_EXIT.completedWithLosses,
   };

@@ -2,6 +2,7 @@ import type { TopologyName } from '../../base/ids.ts';
 import { openCluster, targetOf } from '../cluster.ts';
 import type { CommandContext, CommandResult } from '../command-context.ts';
 import { withCommandLock } from '../command-lock.ts';
+import { countLetters, lettersText } from '../dead-letters/letter-files.ts';
 import type { TopologyArguments } from '../find-topology.ts';
 import { isAt, parsePlace, type Place, placeText } from '../place.ts';
 import { lockOf } from '../submission.ts';
@@ -44,6 +45,7 @@ async function killNow(given: KillArguments, context: CommandContext): Promise<C
     const submit = await unconfirmedSubmit(stateManager, name);
     const isThere = record.hasNodes || schedulerPid !== undefined || submit !== undefined;
     if (isThere) context.output.say(`killing ${name}`);
+    const deadLetters = await countLetters(await cluster.deadLetters.running(target));
     // Also when nothing is known of it: files may be left of a command that died early.
     await scheduler.kill(target);
     context.afterStep('kill');
@@ -54,15 +56,19 @@ async function killNow(given: KillArguments, context: CommandContext): Promise<C
     if (!isThere) throw await notFound(stateManager, name, written);
     const wasHalfDead = schedulerPid === undefined;
     return {
-      json: { name, ...place, state: 'KILLED', wasHalfDead },
-      text: `${name} is gone from ${placeText(place)}`,
+      json: { name, ...place, state: 'KILLED', wasHalfDead, deadLetters },
+      text: `${name} is gone from ${placeText(place)}${withLetters(deadLetters)}`,
     };
   });
 }
 
+function withLetters(count: number): string {
+  return count === 0 ? '' : `, and ${lettersText(count)} with it`;
+}
+
 function nothingToKill(name: TopologyName, place: Place): CommandResult {
   return {
-    json: { name, ...place, state: 'ABSENT', wasHalfDead: false },
+    json: { name, ...place, state: 'ABSENT', wasHalfDead: false, deadLetters: 0 },
     text: `there is no ${name} in ${placeText(place)}; nothing to kill`,
   };
 }

@@ -5,10 +5,12 @@ import { AdvisedError, Interrupted } from '../advised-error.ts';
 import { awaitStart } from '../await-start.ts';
 import { type Cluster, openCluster } from '../cluster.ts';
 import type { CommandContext, CommandResult } from '../command-context.ts';
+import { countLetters, lettersText } from '../dead-letters/letter-files.ts';
 import { CLI_EXIT } from '../exit-codes.ts';
+import { incidentLines } from '../incident-lines.ts';
 import { followRun, type RunEnd } from '../follow-run.ts';
 import { whileGuarded } from '../guard-scheduler.ts';
-import { completePlace, parsePlace, placeText } from '../place.ts';
+import { completePlace, parsePlace, type Place, placeText } from '../place.ts';
 import type { ProcessEvent } from '../process-events.ts';
 import { clearAway, type LaunchedTopology, launchTopology } from '../submission.ts';
 import { parseTopologyName } from '../topology-record.ts';
@@ -49,7 +51,9 @@ export async function run(
   const completion = await finish(end, launched, cluster, context);
   const seconds = (clock.now() - startedAtMs) / MS_PER_SECOND;
   const logs = cluster.logs.keptPath(launched.topology.id);
-  const { result, incidents, completedAtMs } = completion;
+  const { result, incidents, recovered, completedAtMs } = completion;
+  // They are kept with its logs.
+  const deadLetters = await countLetters(await cluster.deadLetters.kept(launched.topology.id));
   return {
     json: {
       name,
@@ -58,12 +62,18 @@ export async function run(
       state: 'COMPLETED',
       result,
       incidents,
+      recovered,
       completedAtMs,
       seconds,
       restarts: events.length,
+      deadLetters,
       logs,
     },
-    text: describeEnd(name, completion, seconds, logs),
+    text: [
+      describeEnd(name, completion, seconds),
+      ...deadLetterLines(deadLetters, place, name),
+      `logs: ${logs}`,
+    ].join('\n'),
     exitCode: result === 'completed' ? CLI_EXIT.ok : CLI_EXIT.completedWithLosses,
   };
 }
@@ -129,19 +139,18 @@ function describeEvent({ container, process, state, exit }: ProcessEvent): strin
   return `container ${container}: ${process} ${exit.reason}; ${then}`;
 }
 
-function describeEnd(
-  name: string,
-  { result, incidents }: Completion,
-  seconds: number,
-  logs: string,
-): string {
+function describeEnd(name: string, completion: Completion, seconds: number): string {
   const time = `after ${seconds.toFixed(1)} s`;
   const first =
-    result === 'completed'
+    completion.result === 'completed'
       ? `${name} has completed ${time}`
       : `${name} has completed ${time}, but its results may lack tuples, because of:`;
-  const because = incidents.map(
-    ({ container, process, reason }) => `  container ${container}: ${process} ${reason}`,
-  );
-  return [first, ...because, `logs: ${logs}`].join('\n');
+  return [first, ...incidentLines(completion)].join('\n');
+}
+
+function deadLetterLines(count: number, place: Place, name: string): readonly string[] {
+  if (count === 0) return [];
+  return [
+    `${lettersText(count)}: 'heron dead-letters list ${placeText(place)} ${name}' shows them`,
+  ];
 }

@@ -2,8 +2,10 @@ import type { ProcessReport } from '../../model/container-report.ts';
 import { targetOf } from '../cluster.ts';
 import type { CommandContext, CommandResult } from '../command-context.ts';
 import { findTopology, type FoundTopology, type TopologyArguments } from '../find-topology.ts';
+import { countLetters, letterFolders } from '../dead-letters/letter-files.ts';
 import { isoOrNull } from '../read-status.ts';
 import { type ShownStatus, statusText } from '../status-text.ts';
+import { readDelivery } from '../topology-delivery.ts';
 import { readErrors } from '../topology-errors.ts';
 
 /** Shows how a topology is, down to its processes and why they last ended. */
@@ -20,6 +22,11 @@ async function describe({ cluster, place, status: found }: FoundTopology): Promi
   const { record, id, state, reports, completion, schedulerPid, sinceMs } = found;
   const { name, execution, damage, hasNodes } = record;
   const { logs, stateManager } = cluster;
+  // Together, as a master that hangs is waited for.
+  const [errors, delivery] = await Promise.all([
+    readErrors(stateManager, found),
+    readDelivery(stateManager, found),
+  ]);
   return {
     name,
     id: id ?? null,
@@ -38,7 +45,9 @@ async function describe({ cluster, place, status: found }: FoundTopology): Promi
       pid: report.pid,
       processes: report.processes.map(shownProcess),
     })),
-    errors: await readErrors(stateManager, found),
+    errors,
+    delivery,
+    deadLetters: await countLetters(await letterFolders(cluster, targetOf(place, name), id)),
     completion: completion ?? null,
     damage: damage.map(({ message }) => message),
     logs:

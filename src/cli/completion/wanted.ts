@@ -12,6 +12,8 @@ export type Wanted =
   | { readonly kind: 'topology'; readonly place: string }
   /** A process or a container of a topology. */
   | { readonly kind: 'part'; readonly place: string; readonly topology: string }
+  /** A dead letter of a topology. */
+  | { readonly kind: 'letter'; readonly place: string; readonly topology: string }
   /** The shell's own business. */
   | { readonly kind: 'file' };
 
@@ -35,6 +37,8 @@ export function wantedAt(program: CommandUnknownOpts, words: readonly string[]):
       return { kind: 'topology', place };
     case 'what':
       return { kind: 'part', place, topology };
+    case 'ids':
+      return { kind: 'letter', place, topology };
     case 'file':
     case 'args':
       return { kind: 'file' };

@@ -34,7 +34,8 @@ export function keptLogFolders(
   return containersIn(files, keptLogsFolder(dataRoot, id));
 }
 
-async function containersIn(files: Files, folder: string): Promise<readonly LogFolder[]> {
+/** The folders of containers in a folder that holds them. */
+export async function containersIn(files: Files, folder: string): Promise<readonly LogFolder[]> {
   let names: readonly string[];
   try {
     names = (await files.list(folder)).map(({ name }) => name);

@@ -6,6 +6,7 @@ import type { Logger } from '../../base/logger.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import type { ProcessIdentity } from '../../base/process-identity.ts';
 import { systemCodeOf, unless } from '../../base/system-codes.ts';
+import { DEAD_LETTER_FOLDER } from '../../model/dead-letter.ts';
 import type { StateManager } from '../../state-manager/state-manager.ts';
 import { type EndOptions, endProcesses, killProcesses } from '../../supervision/end-processes.ts';
 import { listPidFiles } from '../../supervision/pid-file.ts';
@@ -107,7 +108,10 @@ async function keepLogs({ folder, dataRoot, topologyIds, files }: TeardownOption
   const target = keptLogsFolder(dataRoot, id);
   for (const name of await namesIn(files, folder.root)) {
     if (!isContainer(name)) continue;
-    await move(files, logFolder(join(folder.root, name)), join(target, name));
+    const container = join(folder.root, name);
+    await move(files, logFolder(container), join(target, name));
+    const letters = join(container, DEAD_LETTER_FOLDER);
+    await move(files, letters, join(target, name, DEAD_LETTER_FOLDER));
   }
   await move(files, folder.schedulerLog, join(target, 'scheduler.log'));
   await move(files, folder.schedulerOutput, join(target, 'scheduler.out'));

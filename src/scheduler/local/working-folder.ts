@@ -11,9 +11,11 @@ import type { SchedulerTarget } from '../scheduler.ts';
       scheduler.pid        the scheduler, executor-<n>.pid its executors
       scheduler.log        JSON lines; scheduler.out its standard output and error
       executors.json       the state of the executors, for people
-      container-<n>/       an executor's folder: the unpacked archive, log-files/, pid files
+      container-<n>/       an executor's folder: the unpacked archive, log-files/, dead-letters/,
+                           pid files
     <data root>/repository/topologies/<cluster>/<role>/<topology>/<topology id>.tar.gz    the upload
-    <data root>/logs/<topology id>/container-<n>/     log files that outlive their topology
+    <data root>/logs/<topology id>/container-<n>/     log files that outlive their topology, and
+                                                      its dead-letters/
     <data root>/compile-cache/                        Node's, for all topologies
 */
 

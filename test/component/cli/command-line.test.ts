@@ -301,6 +301,7 @@ describe('logs of a component', () => {
       completedAtMs: 1,
       result: 'completed',
       incidents: [],
+      recovered: [],
     };
     const path = await writeNodes(t, {
       [paths.completed(WORDS)]: Buffer.from(JSON.stringify(completion)),

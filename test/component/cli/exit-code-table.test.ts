@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { topologyName } from '../../../src/base/ids.ts';
 import { createProgram } from '../../../src/cli/program.ts';
 import { paths } from '../../../src/state-manager/paths.ts';
@@ -57,9 +58,13 @@ for (const situation of ['absent', 'half dead', 'store down'] as const) {
 }
 
 test('every command about a place is in the table', () => {
-  const names = createProgram(async () => {})
-    .commands.filter(({ registeredArguments }) =>
-      registeredArguments.some((argument) => argument.name() === 'place'),
+  const program = createProgram(async () => {});
+  const isAbout = (word: string, { registeredArguments }: CommandUnknownOpts): boolean =>
+    registeredArguments.some((argument) => argument.name() === word);
+  const names = program.commands
+    .filter(
+      (command) =>
+        isAbout('place', command) || command.commands.some((each) => isAbout('topology', each)),
     )
     .map((command) => command.name());
   const inTable = new Set(exitCodeTable().map(({ words }) => words[0] ?? ''));

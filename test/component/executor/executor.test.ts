@@ -263,11 +263,11 @@ test('children end with a killed executor; the next one says so and goes on', as
   assert.equal(lastExit?.reason, `ended with its executor (pid ${first.pid}), which died`);
 });
 
-test('container 0 runs the topology master', async (t) => {
+test('container 0 runs the topology master and the metrics cache', async (t) => {
   const container = await aContainer(t, { containerId: containerId(0), host: '127.0.0.1' });
   container.startExecutor(FAST);
   await container.writePlan(plan);
-  await allUp(container, ['metricsmgr-0', 'heron-tmanager']);
+  await allUp(container, ['metricsmgr-0', 'heron-tmanager', 'heron-metricscache']);
 });
 
 test('a state manager that is away is waited for, but not for ever', async (t) => {

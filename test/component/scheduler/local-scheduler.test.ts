@@ -29,7 +29,14 @@ import { aSubmittedTopology, STUB_SCHEDULER, type Submitted } from './topology.t
 const machine = systemEnvironment(systemProcessTable);
 const plan = packingPlanOf({ 1: ['words:1'] });
 const CONTAINERS = [0, 1].map(containerId);
-const NAMES = ['container_1_words_1', 'heron-tmanager', 'metricsmgr-0', 'metricsmgr-1', 'stmgr-1'];
+const NAMES = [
+  'container_1_words_1',
+  'heron-metricscache',
+  'heron-tmanager',
+  'metricsmgr-0',
+  'metricsmgr-1',
+  'stmgr-1',
+];
 
 /** Waits until every child of every container is up; its pid by name. */
 function allUp({ folder }: Submitted): Promise<ReadonlyMap<string, number>> {
@@ -316,6 +323,7 @@ test('a completed topology goes away by itself; its logs and its record stay', a
     completedAtMs: 1,
     result: 'completed',
     incidents: [],
+    recovered: [],
   } as const;
   await stateManager.write(paths.completed(topologyName), encodeCompletion(completion));
   await topology.submit();

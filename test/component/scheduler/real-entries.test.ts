@@ -118,7 +118,7 @@ test('a topology is launched, reported and killed by the real processes', async 
   await eventually(async () => {
     const bytes = await stateManager.read(paths.container(name, containerId(0)));
     const names = bytes && parseContainerReport(bytes).processes.map((process) => process.name);
-    assert.deepEqual(names, ['metricsmgr-0', 'heron-tmanager']);
+    assert.deepEqual(names, ['metricsmgr-0', 'heron-tmanager', 'heron-metricscache']);
   });
   await scheduler.kill(target);
   assert.deepEqual(findTopologyProcesses(processes, request.topologyId), []);

@@ -25,6 +25,7 @@ test('records and logs of completed topologies go when their time is over', asyn
       completedAtMs,
       result: 'completed',
       incidents: [],
+      recovered: [],
     } as const;
     await stateManager.write(paths.completed(topologyName(name)), encodeCompletion(completion));
   };

@@ -71,6 +71,38 @@ test('logs are kept on another disk too', async (t) => {
   assert.equal(await stateManager.read(paths.topology(name)), undefined);
 });
 
+for (const [where, files] of [
+  ['here', systemFiles],
+  ['on another disk', failingRename('EXDEV')],
+] as const) {
+  test(`dead letters are kept with the logs, ${where}`, async (t) => {
+    const { options, folder, kept } = await aTopology(t, files);
+    const letters = join(folder.root, 'container-1', 'dead-letters');
+    mkdirSync(letters);
+    writeFileSync(join(letters, 'lines-3.jsonl'), 'letters');
+    await teardown(options);
+    assert.equal(kept('container-1', 'dead-letters', 'lines-3.jsonl'), 'letters');
+    assert.equal(kept('container-1', 'a.log'), 'one');
+  });
+}
+
+test('a teardown that ended between logs and dead letters is finished by the next', async (t) => {
+  const stopping: Files = {
+    ...systemFiles,
+    rename: async (from, to) => {
+      if (from.endsWith('dead-letters')) throw Object.assign(new Error('EIO'), { code: 'EIO' });
+      await systemFiles.rename(from, to);
+    },
+  };
+  const { options, folder, kept } = await aTopology(t, stopping);
+  const letters = join(folder.root, 'container-1', 'dead-letters');
+  mkdirSync(letters);
+  writeFileSync(join(letters, 'lines-3.jsonl'), 'letters');
+  await assert.rejects(teardown(options), (error) => hasCode(error, 'FILE_FAILED'));
+  await teardown({ ...options, files: systemFiles });
+  assert.equal(kept('container-1', 'dead-letters', 'lines-3.jsonl'), 'letters');
+});
+
 test('logs that cannot be kept stay where they are, and so does the topology (T2)', async (t) => {
   const { options, folder, stateManager } = await aTopology(t, failingRename('EIO'));
   await assert.rejects(teardown(options), (error) => hasCode(error, 'FILE_FAILED'));

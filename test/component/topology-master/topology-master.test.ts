@@ -4,7 +4,9 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test, type TestContext } from 'node:test';
+import { containerId } from '../../../src/base/ids.ts';
 import { parseCompletion } from '../../../src/model/completion.ts';
+import { encodeContainerReport } from '../../../src/model/container-report.ts';
 import {
   MemoryStateManager,
   MemoryStateTree,
@@ -208,6 +210,37 @@ test('the record names an instance that its stream manager has lost', async (t) 
     incidents.map(({ process, atMs }) => ({ process, atMs })),
     [{ process: lost?.id, atMs: 7 }],
   );
+});
+
+test('an end before the first plan is no loss, for a restarted master either', async (t) => {
+  const tree = new MemoryStateTree();
+  const running = await RunningMaster.start(t, { tree });
+  const exit = { code: 1, signal: null, atMs: 5, reason: 'ended', lastLines: [] };
+  const process = {
+    name: 'stmgr-1',
+    pid: 1,
+    state: 'running',
+    restarts: 1,
+    startedAtMs: 6,
+  } as const;
+  const report = { containerId: containerId(1), host: HOST, pid: 1, startedAtMs: 0 };
+  await running.stateManager.write(
+    paths.container(TOPOLOGY.name, containerId(1)),
+    encodeContainerReport({ ...report, processes: [{ ...process, lastExit: exit }] }),
+  );
+  await running.registered(1);
+  const second = await running.registered(2);
+  await eventually(() => second.plans.length === 1);
+  await running.master.close();
+  await running.stateManager.close();
+
+  const next = await RunningMaster.start(t, { tree });
+  const [one, two] = [await next.registered(1), await next.registered(2)];
+  await one.beat(1, 2);
+  await two.beat(3);
+  const path = paths.completed(TOPOLOGY.name);
+  const bytes = await eventually(async () => (await next.stateManager.read(path)) ?? false);
+  assert.deepEqual(parseCompletion(bytes).incidents, []);
 });
 
 test('the topology is paused and goes on by HTTP, and stays so over a restart', async (t) => {

@@ -106,6 +106,7 @@ test('a topology may have completed before anybody looked', () => {
     completedAtMs: 1,
     result: 'completed',
     incidents: [],
+    recovered: [],
   } as const;
   assert.deepEqual(decideStart(facts({ completion, reports: [] })), { kind: 'completed' });
   const earlier = { ...completion, topologyId: topologyId('earlier') };

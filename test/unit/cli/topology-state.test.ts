@@ -15,6 +15,7 @@ const completion = {
   completedAtMs: 1,
   result: 'completed',
   incidents: [],
+  recovered: [],
 } as const;
 
 function reports(state: ProcessState = 'running') {

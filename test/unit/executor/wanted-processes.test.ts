@@ -7,14 +7,23 @@ import { executorArguments } from '../../support/executor-arguments.ts';
 import { packingPlanOf } from '../../support/packing-plans.ts';
 
 const plan = packingPlanOf({ 1: ['words:1', 'count:3'], 2: ['words:2'] });
-const ports = { server: 9001, controller: 9002, stats: 9003, metricsManager: 9004 };
+const ports = {
+  server: 9001,
+  controller: 9002,
+  stats: 9003,
+  metricsManager: 9004,
+  metricsPages: 9005,
+  metricsCacheServer: 9006,
+  metricsCacheStats: 9007,
+};
 
-function wantedIn(container: number) {
-  return wantedProcesses(plan, executorArguments({ containerId: containerId(container) }), ports);
+function wantedIn(container: number, hasMetricsCache = true) {
+  const common = executorArguments({ containerId: containerId(container) });
+  return wantedProcesses(plan, common, ports, { hasMetricsCache });
 }
 
 test('container 0 has the topology master, whatever the packing plan says', () => {
-  const [metrics, master, ...others] = wantedIn(0);
+  const [metrics, master, cache, ...others] = wantedIn(0);
   assert.deepEqual(others, []);
   const common = commonFlags(executorArguments({ containerId: containerId(0) }));
   assert.deepEqual(master, {
@@ -30,7 +39,32 @@ test('container 0 has the topology master, whatever the packing plan says', () =
     ],
     heapLimitMb: undefined,
   });
-  assert.deepEqual(metrics?.flags, [...common, '--id=metricsmgr-0', '--port=9004']);
+  assert.deepEqual(metrics?.flags, [
+    ...common,
+    '--id=metricsmgr-0',
+    '--port=9004',
+    '--http-port=9005',
+  ]);
+  assert.deepEqual(cache, {
+    name: 'heron-metricscache',
+    role: 'metrics-cache',
+    entry: 'metrics-cache/main',
+    flags: [
+      ...common,
+      '--id=heron-metricscache',
+      '--server-port=9006',
+      '--stats-port=9007',
+      '--metrics-manager-port=9004',
+    ],
+    heapLimitMb: undefined,
+  });
+});
+
+test('a metrics cache that is switched off is not wanted', () => {
+  assert.deepEqual(
+    wantedIn(0, false).map(({ name }) => name),
+    ['metricsmgr-0', 'heron-tmanager'],
+  );
 });
 
 test('container n has a stream manager, a metrics manager and its instances', () => {

@@ -12,6 +12,7 @@ const COMPLETION: Completion = {
   completedAtMs: 1_700_000_000_000,
   result: 'completed-with-losses',
   incidents: [{ atMs: 1, container: 2, process: 'stmgr-2', reason: 'killed by SIGKILL' }],
+  recovered: [{ atMs: 2, container: 1, process: 'container_1_split_2', reason: 'ended' }],
 };
 
 test('what is written is read again', () => {
@@ -20,12 +21,19 @@ test('what is written is read again', () => {
   assert.deepEqual(parseCompletion(encodeCompletion(clean)), clean);
 });
 
+test('a record of an earlier version tells of nothing that was recovered', () => {
+  const { recovered: _, ...earlier } = COMPLETION;
+  assert.deepEqual(parseCompletion(Buffer.from(JSON.stringify(earlier))).recovered, []);
+});
+
 const BROKEN: ReadonlyArray<readonly [string, string, RegExp]> = [
   ['not JSON', '{"topologyId"', /not JSON/],
   ['no object', '[]', /a field is missing/],
   ['null', 'null', /an object is expected/],
   ['an unknown result', JSON.stringify({ ...COMPLETION, result: 'fine' }), /unknown result "fine"/],
   ['no incidents', JSON.stringify({ ...COMPLETION, incidents: undefined }), /a field is missing/],
+  ['no list of what was recovered', JSON.stringify({ ...COMPLETION, recovered: 1 }), /no list/],
+  ['half a recovery', JSON.stringify({ ...COMPLETION, recovered: [{}] }), /not complete/],
   ['half an incident', JSON.stringify({ ...COMPLETION, incidents: [{ atMs: 1 }] }), /not complete/],
 ];
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EngineError } from '../../../src/base/errors.ts';
 import {
+  backPressureMarks,
   configProblems,
   configWarnings,
   nearestKnownKey,
@@ -28,7 +29,7 @@ test('a setting that nobody gave has its default', () => {
 test('every default is a value that could have been written', () => {
   for (const key of SETTING_KEYS) {
     const { type, default: value } = SETTINGS[key];
-    if (value !== undefined) assert.equal(type.parse(String(value)), value, key);
+    if (value !== undefined) assert.deepEqual(type.parse(String(value)), value, key);
   }
 });
 
@@ -72,8 +73,14 @@ const WRONG: readonly (readonly [SettingKey, string, string])[] = [
   ['topology.debug', 'yes', "topology.debug: expected 'true' or 'false', got 'yes'"],
   [
     'topology.reliability.mode',
-    'ATLEAST_ONCE',
-    "topology.reliability.mode: expected 'ATMOST_ONCE', got 'ATLEAST_ONCE'",
+    'EFFECTIVELY_ONCE',
+    "topology.reliability.mode: expected 'ATMOST_ONCE' or 'ATLEAST_ONCE', got 'EFFECTIVELY_ONCE'",
+  ],
+  [
+    'heron.streammgr.backpressure.lease.ms',
+    '299',
+    'heron.streammgr.backpressure.lease.ms: expected a whole number from 300 to 2147483647, ' +
+      "got '299'",
   ],
   ['topology.name', ' ', "topology.name: expected a text that is not empty, got ' '"],
   ['topology.container.cpu', '-1', "topology.container.cpu: expected a number from 0, got '-1'"],
@@ -210,7 +217,7 @@ test("settings of Heron's that are not here are refused or warned of", () => {
   ]);
 });
 
-test('a time-out of its own cannot hold when time-outs are off', () => {
+test('S04: a time-out of its own cannot hold when time-outs are off', () => {
   const off = { 'topology.enable.message.timeouts': 'false' };
   assert.deepEqual(settingConflicts(config(off)), []);
   // What clients of Heron write of themselves.
@@ -227,4 +234,67 @@ test('a stream manager must be heard more often than it is waited for', () => {
     'heron.streammgr.tmanager.heartbeat.interval.ms: 10000 is not below ' +
       'heron.tmanager.stmgr.state.timeout.ms, which is 10000',
   ]);
+});
+
+test("Heron's old switch for acks says what to set instead", () => {
+  assert.deepEqual(configProblems(config({ 'topology.acking': 'false' })), []);
+  assert.deepEqual(configProblems(config({ 'topology.acking': 'true' })), [
+    "topology.acking of Heron is an old spelling; set 'topology.reliability.mode' to " +
+      'ATLEAST_ONCE instead',
+  ]);
+});
+
+const HIGH = 'heron.streammgr.backpressure.high.bytes';
+const LOW = 'heron.streammgr.backpressure.low.bytes';
+const CREDIT = 'heron.instance.credit.bytes';
+
+test('the marks of back pressure follow what an instance may send, unless they are set', () => {
+  const marks = (written: Readonly<Record<string, string>>) =>
+    backPressureMarks(new Settings(config(written)));
+  assert.deepEqual(marks({}), { highBytes: 524_288, lowBytes: 131_072 });
+  assert.deepEqual(marks({ [CREDIT]: '4194304' }), { highBytes: 524_288, lowBytes: 131_072 });
+  assert.deepEqual(marks({ [CREDIT]: '65536' }), { highBytes: 32_768, lowBytes: 8_192 });
+  assert.deepEqual(marks({ [HIGH]: '262144' }), { highBytes: 262_144, lowBytes: 65_536 });
+  assert.deepEqual(marks({ [LOW]: '65536' }), { highBytes: 524_288, lowBytes: 65_536 });
+  for (const credit of ['65536', '100000', '4194304']) {
+    assert.deepEqual(settingConflicts(config({ [CREDIT]: credit })), []);
+  }
+});
+
+test('marks that cannot be reached, or that do not lie apart, are refused', () => {
+  assert.deepEqual(settingConflicts(config({ [HIGH]: '1048576' })), []);
+  assert.deepEqual(settingConflicts(config({ [HIGH]: '1048577' })), [
+    `${HIGH}: 1048577 cannot be reached: what one instance may have sent ends at ${CREDIT}, ` +
+      'which is 1048576',
+  ]);
+  assert.deepEqual(settingConflicts(config({ [HIGH]: '80000', [LOW]: '80000' })), [
+    `${LOW}: 80000 is not below ${HIGH}, which is 80000`,
+  ]);
+  assert.deepEqual(settingConflicts(config({ [LOW]: '65536', [CREDIT]: '100000' })), [
+    `${LOW}: 65536 is not below ${HIGH}, which is 50000`,
+  ]);
+});
+
+test('where tuples are dropped no spout stops', () => {
+  const dropping = { 'topology.droptuples.upon.backpressure': 'true' };
+  assert.deepEqual(settingConflicts(config(dropping)), []);
+  assert.deepEqual(
+    settingConflicts(config({ ...dropping, 'topology.backpressure.scope': 'all' })),
+    [
+      "topology.backpressure.scope: 'all' stops spouts, but with " +
+        'topology.droptuples.upon.backpressure tuples are dropped instead; remove one of the two',
+    ],
+  );
+});
+
+test('a first pause before a retry that is above the longest is refused', () => {
+  assert.deepEqual(settingConflicts(config({ 'topology.retry.backoff.max.ms': '50' })), [
+    'topology.retry.backoff.ms: 100 is above topology.retry.backoff.max.ms, which is 50',
+  ]);
+});
+
+test("the engine's own mark of a component is no setting, and no slip either", () => {
+  const written = config({ 'heron.component.replays': 'true' });
+  assert.equal(configProblems(written).length, 1);
+  assert.deepEqual(configWarnings(written), []);
 });

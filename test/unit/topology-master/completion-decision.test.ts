@@ -1,15 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { containerId, taskId, topologyId } from '../../../src/base/ids.ts';
-import type { Incident } from '../../../src/model/completion.ts';
-import type { ProcessExit } from '../../../src/model/container-report.ts';
 import {
+  componentName,
+  containerId,
+  instanceIdOf,
+  taskId,
+  topologyId,
+} from '../../../src/base/ids.ts';
+import type { Incident } from '../../../src/model/completion.ts';
+import type { ContainerReport, ProcessExit } from '../../../src/model/container-report.ts';
+import { REPLAYS_KEY } from '../../../src/model/replaying-spouts.ts';
+import {
+  type CompletionFacts,
   completionOf,
+  earlyEndsOf,
   isComplete,
   lostInstances,
   replacedProcesses,
 } from '../../../src/topology-master/completion-decision.ts';
 import { anAddress, anInstance } from '../../support/placements.ts';
+import { aBolt, aSpout, aTopology } from '../../support/topologies.ts';
 
 test('a topology is complete when each of its tasks has ended', () => {
   const instances = [anInstance(1, 1), anInstance(1, 2)];
@@ -29,33 +39,38 @@ const EXIT: ProcessExit = {
   lastLines: [],
 };
 
-function recordOf(
-  processes: Readonly<Record<string, ProcessExit | undefined>>,
-  firstPlanAtMs = 0,
-  seen: readonly Incident[] = [],
-) {
-  return completionOf({
-    topologyId: topologyId('words-1'),
-    nowMs: 1_000,
-    firstPlanAtMs,
-    seen,
-    reports: [
-      {
-        containerId: containerId(1),
-        host: '127.0.0.1',
-        pid: 1,
-        startedAtMs: 0,
-        processes: Object.entries(processes).map(([name, lastExit]) => ({
-          name,
-          pid: 2,
-          state: 'running' as const,
-          restarts: 0,
-          startedAtMs: 0,
-          ...(lastExit && { lastExit }),
-        })),
-      },
-    ],
-  });
+type Exits = Readonly<Record<string, ProcessExit | undefined>>;
+
+const FACTS: CompletionFacts = {
+  topologyId: topologyId('words-1'),
+  topology: aTopology(),
+  instances: [],
+  nowMs: 1_000,
+  firstPlanAtMs: 0,
+  earlyEnds: [],
+  seen: [],
+  reports: [],
+};
+
+function recordOf(processes: Exits, firstPlanAtMs = 0, seen: readonly Incident[] = []) {
+  return completionOf({ ...FACTS, firstPlanAtMs, seen, reports: [reportOf(processes)] });
+}
+
+function reportOf(processes: Exits): ContainerReport {
+  return {
+    containerId: containerId(1),
+    host: '127.0.0.1',
+    pid: 1,
+    startedAtMs: 0,
+    processes: Object.entries(processes).map(([name, lastExit]) => ({
+      name,
+      pid: 2,
+      state: 'running' as const,
+      restarts: 0,
+      startedAtMs: 0,
+      ...(lastExit && { lastExit }),
+    })),
+  };
 }
 
 test('a run without exits has lost nothing', () => {
@@ -64,6 +79,7 @@ test('a run without exits has lost nothing', () => {
     completedAtMs: 1_000,
     result: 'completed',
     incidents: [],
+    recovered: [],
   });
 });
 
@@ -88,14 +104,7 @@ test('no loss: other processes, a port in use, and what was before the first pla
 
 test('what the master saw counts where the reports know nothing', () => {
   const replaced = { atMs: 10, container: 1, process: 'stmgr-1', reason: 'started again' };
-  const facts = {
-    topologyId: topologyId('words-1'),
-    nowMs: 1_000,
-    firstPlanAtMs: 0,
-    reports: [],
-    seen: [replaced],
-  };
-  assert.deepEqual(completionOf(facts).incidents, [replaced]);
+  assert.deepEqual(completionOf({ ...FACTS, seen: [replaced] }).incidents, [replaced]);
   const [report] = [recordOf({ 'stmgr-1': EXIT })];
   assert.equal(report.incidents.length, 1);
 });
@@ -138,4 +147,80 @@ test('the same loss is not named twice: the report says more', () => {
     { atMs: EXIT.atMs, container: 1, process: id, reason: EXIT.reason },
   ]);
   assert.deepEqual(recordOf({ [id]: { ...EXIT, atMs: 3 } }, 400, [lost]).incidents, [lost]);
+});
+
+test('what the plan says had ended before it is no loss; a later end of it is', () => {
+  const reports = [reportOf({ 'stmgr-1': EXIT, container_1_word_1: { ...EXIT, atMs: 700 } })];
+  const earlyEnds = [
+    { process: 'stmgr-1', atMs: EXIT.atMs },
+    { process: 'container_1_word_1', atMs: 500 },
+  ];
+  const { incidents } = completionOf({ ...FACTS, earlyEnds, reports });
+  assert.deepEqual(
+    incidents.map(({ process, atMs }) => ({ process, atMs })),
+    [{ process: 'container_1_word_1', atMs: 700 }],
+  );
+});
+
+test('of what has ended before the first plan, those that carry data are noted', () => {
+  const report = reportOf({
+    'stmgr-1': EXIT,
+    'metricsmgr-1': EXIT,
+    container_1_word_1: undefined,
+    container_1_word_2: { ...EXIT, atMs: 7 },
+  });
+  assert.deepEqual(earlyEndsOf([report]), [
+    { process: 'stmgr-1', atMs: EXIT.atMs },
+    { process: 'container_1_word_2', atMs: 7 },
+  ]);
+});
+
+/** Spouts `lines`, which replays, and `clicks`; bolts `split` and `join` of both. */
+const INSTANCES = ['lines', 'clicks', 'split', 'join'].map((name, index) => ({
+  ...anInstance(1, index + 1),
+  id: instanceIdOf(containerId(1), componentName(name), taskId(index + 1)),
+  component: componentName(name),
+}));
+
+function outcomeOf(config: Readonly<Record<string, string>>, doesClicksReplay = false) {
+  const marked = new Map([[REPLAYS_KEY, 'true']]);
+  const components = [
+    aSpout('lines', { config: marked }),
+    aSpout('clicks', { config: doesClicksReplay ? marked : new Map() }),
+    aBolt('split', ['lines']),
+    aBolt('join', ['split', 'clicks']),
+  ];
+  const names = ['stmgr-1', ...INSTANCES.map(({ id }) => id)];
+  const { result, incidents, recovered } = completionOf({
+    ...FACTS,
+    topology: aTopology(components, config),
+    instances: INSTANCES,
+    reports: [reportOf(Object.fromEntries(names.map((name) => [name, EXIT])))],
+  });
+  const processes = (list: readonly Incident[]) => list.map(({ process }) => process);
+  return { result, incidents: processes(incidents), recovered: processes(recovered) };
+}
+
+const AT_LEAST_ONCE = { 'topology.reliability.mode': 'ATLEAST_ONCE' };
+
+test('at most once, every death is a loss', () => {
+  const { result, incidents, recovered } = outcomeOf({}, true);
+  assert.equal(result, 'completed-with-losses');
+  assert.equal(incidents.length, 5);
+  assert.deepEqual(recovered, []);
+});
+
+test('at least once, deaths cost nothing where only spouts that replay reach', () => {
+  assert.deepEqual(outcomeOf(AT_LEAST_ONCE), {
+    result: 'completed-with-losses',
+    incidents: ['stmgr-1', 'container_1_clicks_2', 'container_1_join_4'],
+    recovered: ['container_1_lines_1', 'container_1_split_3'],
+  });
+});
+
+test('at least once, with spouts that all replay no death is a loss', () => {
+  const { result, incidents, recovered } = outcomeOf(AT_LEAST_ONCE, true);
+  assert.equal(result, 'completed');
+  assert.deepEqual(incidents, []);
+  assert.equal(recovered.length, 5);
 });

@@ -11,6 +11,7 @@ import { CompletionKeeper } from '../../../src/topology-master/completion-keeper
 import { ManualClock } from '../../support/manual-clock.ts';
 import { anInstance } from '../../support/placements.ts';
 import { settled } from '../../support/settled.ts';
+import { aTopology } from '../../support/topologies.ts';
 
 const NAME = topologyName('words');
 const ID = topologyId('words-1');
@@ -26,7 +27,8 @@ function keeperOf(stateManager = new MemoryStateManager()) {
     topologyName: NAME,
     topologyId: ID,
     instances: [anInstance(1, 1), anInstance(2, 2)],
-    run: () => ({ firstPlanAtMs: 0, replaced: [] }),
+    topology: aTopology(),
+    run: () => ({ firstPlanAtMs: 0, earlyEnds: [], replaced: [] }),
   });
   const record = async () => {
     const bytes = await stateManager.read(PATH);
@@ -51,6 +53,7 @@ test('the record is written when the last task has ended', async () => {
     completedAtMs: clock.wallNow(),
     result: 'completed',
     incidents: [],
+    recovered: [],
   });
 });
 
@@ -72,6 +75,7 @@ test('a record of an earlier submit, or one that cannot be read, is replaced', a
     completedAtMs: 1,
     result: 'completed',
     incidents: [],
+    recovered: [],
   });
   for (const bytes of [earlier, Buffer.from('{')]) {
     const { stateManager, record, end } = keeperOf();

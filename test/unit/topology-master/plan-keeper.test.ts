@@ -114,6 +114,52 @@ test('the time of the first plan moves back with the wall clock, and never forwa
   assert.equal(master.keeper.firstPlanAtMs, firstMs - 20_000);
 });
 
+/** As an executor writes it. */
+function aReport(container: number, exits: Readonly<Record<string, number>>): Uint8Array {
+  const processes = Object.entries(exits).map(([name, atMs]) => ({
+    name,
+    pid: 2,
+    state: 'running',
+    restarts: 1,
+    startedAtMs: 0,
+    lastExit: { code: 1, signal: null, atMs, reason: 'ended', lastLines: [] },
+  }));
+  const report = { containerId: container, host: 'h', pid: 1, startedAtMs: 0, processes };
+  return Buffer.from(JSON.stringify(report));
+}
+
+test('what had ended before the first plan is known to every later incarnation', async () => {
+  const tree = new MemoryStateTree();
+  const first = await Incarnation.start(tree);
+  const folder = paths.containers(TOPOLOGY.name);
+  await first.stateManager.write(`${folder}/1`, aReport(1, { 'stmgr-1': 5, 'metricsmgr-1': 6 }));
+  await first.stateManager.write(`${folder}/2`, Buffer.from('half a rep'));
+  await first.register(anAddress(1));
+  await first.register(anAddress(2));
+  const early = [{ process: 'stmgr-1', atMs: 5 }];
+  assert.deepEqual(first.keeper.earlyEnds, early);
+
+  await first.stateManager.write(`${folder}/2`, aReport(2, { 'stmgr-2': 9 }));
+  const second = await Incarnation.start(tree);
+  assert.equal(second.keeper.firstPlanAtMs, 0);
+  assert.deepEqual(second.keeper.earlyEnds, early);
+  await second.register(anAddress(1));
+  await second.register(anAddress(2, { pid: 9 }));
+  await second.keeper.setState('PAUSED');
+  assert.deepEqual((await Incarnation.start(tree)).keeper.earlyEnds, early);
+});
+
+test('a plan that takes the place of one that cannot be read is not the first', async () => {
+  const tree = new MemoryStateTree();
+  const master = await Incarnation.start(tree);
+  const folder = paths.containers(TOPOLOGY.name);
+  await master.stateManager.write(`${folder}/1`, aReport(1, { 'stmgr-1': 5 }));
+  await master.stateManager.write(PATH, Buffer.from('damaged'));
+  const next = await running(tree);
+  assert.deepEqual(next.keeper.earlyEnds, []);
+  assert.equal(next.keeper.firstPlanAtMs, 0);
+});
+
 test('registering again as before changes nothing and gives the plan at once', async () => {
   const master = await running();
   master.keeper.unregister(anAddress(1).id);

@@ -1,0 +1,40 @@
+/* What several commands have in common: their words, and how these are read. */
+
+import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import type { CommandContext, CommandResult } from './command-context.ts';
+
+export const PLACE = 'cluster/role/env; role and env may be left out';
+export const TOPOLOGY = "the topology's name";
+const TIMEOUT_SECONDS_DEFAULT = 60;
+const TIMEOUT_SECONDS_MAX = 86_400;
+
+export interface CommonOptions {
+  readonly json?: true | undefined;
+  readonly verbose?: true | undefined;
+}
+
+/** Runs a command's code in a context made of its options, and shows its result. */
+export type Perform = (
+  options: CommonOptions,
+  work: (context: CommandContext) => Promise<CommandResult>,
+) => Promise<void>;
+
+/** The options of every command. */
+export function common(command: Command) {
+  return command
+    .option('--json', 'print one JSON value on standard output')
+    .option('--verbose', 'say more on standard error, and where an error comes from');
+}
+
+export function timeoutOption(doc: string) {
+  return new Option('--timeout <seconds>', doc)
+    .argParser(parseSeconds)
+    .default(TIMEOUT_SECONDS_DEFAULT);
+}
+
+function parseSeconds(text: string): number {
+  const seconds = Number(text);
+  const isValid = /^\d+$/.test(text) && seconds >= 1 && seconds <= TIMEOUT_SECONDS_MAX;
+  if (isValid) return seconds;
+  throw new InvalidArgumentError(`A whole number from 1 to ${TIMEOUT_SECONDS_MAX} is expected.`);
+}
