@@ -1,10 +1,11 @@
 /*
-  npm run simulate -- --seeds <count> [--from <seed>] [--jobs <count>]
-  npm run simulate -- --seed <seed> [--faults <json>] [--workload <json>]
+  npm run simulate -- --seeds <count> [--from <seed>] [--jobs <count>] [--mode <mode>]
+  npm run simulate -- --seed <seed> [--mode <mode>] [--faults <json>] [--workload <json>]
 
   Runs whole topologies in the simulator. The first form searches: many seeds, on all cores; each
   seed that fails is made small and printed with the command that replays it. The second form runs
-  one seed and keeps its event log in a file; faults and workload replace those of the seed.
+  one seed and keeps its event log in a file; faults and workload replace those of the seed. The
+  mode is at-most-once, or at-least-once with workloads of its own.
 
   The last line is `<count> passed, <count> failed`.
 */
@@ -23,6 +24,7 @@ import {
   type ScenarioRequest,
 } from '../src/simulation/scenario/examine-seed.ts';
 import { problemLines } from '../src/simulation/scenario/failure-report.ts';
+import type { Mode } from '../src/simulation/scenario/mode.ts';
 import { runScenario } from '../src/simulation/scenario/run-scenario.ts';
 import {
   type SearchOutcome,
@@ -50,6 +52,7 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     faults: { type: 'string' },
     workload: { type: 'string' },
+    mode: { type: 'string' },
     worker: { type: 'boolean', default: false },
   },
 });
@@ -78,6 +81,7 @@ async function replay(seed: number): Promise<number> {
   const { faults, workload } = values;
   const request: ScenarioRequest = {
     seed,
+    ...requestedMode(),
     ...(faults === undefined ? {} : { faults: parseFaultPlan(faults) }),
     ...(workload === undefined ? {} : { workload: JSON.parse(workload) as WorkloadDescription }),
   };
@@ -130,7 +134,9 @@ async function search(seeds: number): Promise<SearchOutcome> {
 
 /** One in a process of its own: it may run out of memory, or never answer. */
 function startWorker(): SeedWorker {
-  const child = fork(import.meta.filename, ['--worker'], { serialization: 'advanced' });
+  const { mode } = requestedMode();
+  const flags = ['--worker', ...(mode === undefined ? [] : ['--mode', mode])];
+  const child = fork(import.meta.filename, flags, { serialization: 'advanced' });
   return {
     run: (seed) => answerOf(child, seed),
     end: () => void child.kill('SIGKILL'),
@@ -161,6 +167,7 @@ function serve(): void {
   process.on('message', (seed: number) => {
     void examineSeed(seed, {
       run: runScenario,
+      ...requestedMode(),
       shrinkRunsMax: SHRINK_RUNS_MAX,
       repeatEvery: REPEAT_EVERY,
       writeLog,
@@ -180,6 +187,13 @@ function writeLog(seed: number, log: string): string {
   const file = join(LOG_FOLDER, `seed-${seed}.log`);
   writeFileSync(file, log);
   return relative(root, file);
+}
+
+function requestedMode(): { readonly mode?: Mode } {
+  const { mode } = values;
+  if (mode === undefined) return {};
+  if (mode === 'at-most-once' || mode === 'at-least-once') return { mode };
+  throw new Error(`--mode is at-most-once or at-least-once, not ${mode}`);
 }
 
 function numberOf(name: string, text: string): number {

@@ -18,7 +18,13 @@ export {
   throwOnce,
   tupleFor,
 } from './spout-script.ts';
-export type { EmittedTuple, FailedTuple, ObservedError, ReceivedTuple } from './task-history.ts';
+export type {
+  EmittedTuple,
+  FailedTuple,
+  ObservedError,
+  ReceivedTuple,
+  SettledMessage,
+} from './task-history.ts';
 export {
   type BoltInTest,
   type SendOptions,
@@ -26,7 +32,12 @@ export {
   testBolt,
   type TestBoltOptions,
 } from './test-bolt.ts';
-export { type SpoutInTest, testSpout, type TestSpoutOptions } from './test-spout.ts';
+export {
+  type GivenReason,
+  type SpoutInTest,
+  testSpout,
+  type TestSpoutOptions,
+} from './test-spout.ts';
 export { testTopology, type TestTopologyOptions } from './test-topology.ts';
 export type { CompletedRun, TopologyRun, TupleFilter } from './topology-run.ts';
 export { type RealAccess, spend } from './user-code.ts';

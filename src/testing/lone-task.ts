@@ -10,6 +10,7 @@ import type { InstanceAddress, PhysicalPlan } from '../model/physical-plan.ts';
 import { Settings } from '../model/settings.ts';
 import { SimulatedDoorbells } from '../simulation/kernel/doorbells.ts';
 import { Kernel } from '../simulation/kernel/kernel.ts';
+import { SimulatedDisk } from '../simulation/kernel/simulated-disk.ts';
 import type { SimulatedThread } from '../simulation/kernel/simulated-thread.ts';
 import { lonePlan } from './lone-plan.ts';
 import { observe } from './observed-component.ts';
@@ -217,6 +218,8 @@ export class LoneTask {
     const task = new Task({
       identity: this.#identity(plan, this.#instance(component, taskIndex)),
       clock: thread.clock,
+      random: this.#kernel.random(`task of ${this.#where}`),
+      files: new SimulatedDisk(this.#kernel).filesOf(thread),
       logger: observedLogger((level, message, fields) => {
         this.logs.push({ atMs: this.nowMs, name: component, level, message, fields });
       }),

@@ -8,12 +8,14 @@ import {
   streamsOf,
 } from '../api/component-runtime.ts';
 import { StreamEmitter } from '../api/emitter.ts';
+import type { GivenUpMessage } from '../api/given-up-message.ts';
 import { isTick } from '../api/tick.ts';
 import type { TopologyContext } from '../api/topology-context.ts';
 import type { AnyTuple } from '../api/tuple.ts';
 import { assertDefined } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
 import { isPromise } from '../instance/task/user-calls.ts';
+import type { FailReason } from '../model/fail-reason.ts';
 import type { OutputStream } from '../model/logical-topology.ts';
 import type { EmittedTuple, ReceivedTuple, TaskHistory } from './task-history.ts';
 import { runUserCode, type UserCodeWorld } from './user-code.ts';
@@ -67,8 +69,14 @@ class Observation {
       this.#wrap('open', (call, context) => this.#start('open', call, context));
       const { gate = (nextTuple) => nextTuple() } = this.#observer;
       this.#wrap('nextTuple', (call) => gate(() => this.#call('nextTuple', call)));
-      for (const name of ['update', 'activate', 'deactivate', 'ack', 'fail', 'close']) {
+      for (const name of ['update', 'activate', 'deactivate', 'close']) {
         this.#wrap(name, (call) => this.#call(name, call));
+      }
+      for (const name of ['ack', 'fail']) {
+        this.#wrap(name, (call, messageId, reason) => {
+          this.#noteSettled(messageId, reason as FailReason | undefined);
+          return this.#call(name, call);
+        });
       }
     } else {
       this.#wrap('prepare', (call, context) => this.#start('prepare', call, context));
@@ -80,12 +88,21 @@ class Observation {
     return component;
   }
 
-  #wrap(name: string, around: (call: () => unknown, first: unknown) => unknown): void {
+  #noteSettled(messageId: unknown, reason: FailReason | undefined): void {
+    const { history, nowMs } = this.#observer;
+    const { taskIndex } = history;
+    history.settled.push({ messageId, reason, taskIndex, atMs: nowMs() });
+  }
+
+  #wrap(
+    name: string,
+    around: (call: () => unknown, first: unknown, second: unknown) => unknown,
+  ): void {
     const component = this.#component;
     const method = Reflect.get(component, name) as Method | undefined;
     if (method === undefined) return; // An optional one.
     const value = (...args: readonly unknown[]): unknown =>
-      around(() => Reflect.apply(method, component, args), args[0]);
+      around(() => Reflect.apply(method, component, args), args[0], args[1]);
     Object.defineProperty(component, name, { value, configurable: true, writable: true });
   }
 
@@ -221,6 +238,17 @@ class RecordingCollector implements Collector {
   endOfInput(): void {
     this.#engine.endOfInput();
     this.#observer.history.hasEndedInput = true;
+  }
+
+  get inputEnded(): boolean {
+    return this.#engine.inputEnded;
+  }
+
+  /** A spout alone has no disk: its letters go to the test. */
+  deadLetter(message: GivenUpMessage): Promise<void> {
+    const { history, keepsMessageIds } = this.#observer;
+    history.deadLetters.push(message);
+    return keepsMessageIds === true ? Promise.resolve() : this.#engine.deadLetter(message);
   }
 
   #passedOn(messageId: unknown): unknown {

@@ -1,4 +1,6 @@
 import { type AnyComponent, isSpout } from '../api/component-runtime.ts';
+import type { FailReason } from '../model/fail-reason.ts';
+import type { GivenUpMessage } from '../api/given-up-message.ts';
 import type { TopologyContext } from '../api/topology-context.ts';
 import type { AnyTuple } from '../api/tuple.ts';
 
@@ -39,6 +41,16 @@ export interface FailedTuple<Values = Readonly<Record<string, unknown>>>
   readonly reason: unknown;
 }
 
+/** What a spout was told of a tuple that it had emitted with a message id. */
+export interface SettledMessage {
+  readonly messageId: unknown;
+  /** Undefined for an `ack`. */
+  readonly reason: FailReason | undefined;
+  readonly taskIndex: number;
+  /** Simulated milliseconds since the start of the run. */
+  readonly atMs: number;
+}
+
 /** Something that a component threw or reported. */
 export interface ObservedError {
   readonly component: string;
@@ -59,6 +71,9 @@ export class TaskHistory {
   readonly acked: ReceivedTuple[] = [];
   readonly failed: FailedTuple[] = [];
   readonly errors: ObservedError[] = [];
+  readonly settled: SettledMessage[] = [];
+  /** What a spout has given up, in the order of giving up. */
+  readonly deadLetters: GivenUpMessage[] = [];
   /** The objects that the factory made, the one that runs last. */
   readonly starts: AnyComponent[] = [];
   /** `open` or `prepare` of some start has returned. */

@@ -210,6 +210,8 @@ function inOrder(
     fail: refuse,
     reportError: refuse,
     endOfInput: refuse,
+    inputEnded: false,
+    deadLetter: refuse,
   }).emitTo(stream, values, undefined, undefined);
   return ordered;
 }

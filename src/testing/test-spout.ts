@@ -1,5 +1,7 @@
 import type { AnySpout } from '../api/component-runtime.ts';
-import { EngineError, userError } from '../base/errors.ts';
+import { EngineError, messageOf, userError } from '../base/errors.ts';
+import { componentName, taskId } from '../base/ids.ts';
+import type { FailKind, FailReason } from '../model/fail-reason.ts';
 import { ComponentInTest, type ComponentTestOptions } from './component-in-test.ts';
 import { LoneTask } from './lone-task.ts';
 import { spoutAlone } from './lone-topology.ts';
@@ -8,6 +10,32 @@ import { spoutAlone } from './lone-topology.ts';
 export interface TestSpoutOptions extends ComponentTestOptions {
   /** False: the topology is paused at first. */
   readonly active?: boolean;
+}
+
+/** Why a tuple has failed, as far as it matters to the test. */
+export interface GivenReason {
+  /** `explicit` unless set. */
+  readonly kind?: FailKind;
+  /** The component that it failed in. */
+  readonly component?: string;
+  readonly task?: number;
+  /** The message of what was thrown, or given to `fail`; or the error itself. */
+  readonly error?: unknown;
+}
+
+function wholeReason({ kind = 'explicit', component, task, error }: GivenReason): FailReason {
+  return {
+    kind,
+    component: component === undefined ? undefined : componentName(component),
+    task: task === undefined ? undefined : taskId(task),
+    error:
+      error === undefined
+        ? undefined
+        : {
+            message: messageOf(error),
+            stack: error instanceof Error ? error.stack : undefined,
+          },
+  };
 }
 
 /** More calls than a bounded input of a test has a reason for. */
@@ -23,7 +51,7 @@ const CALLS_MAX = 10_000;
  * test('sends again what failed', async () => {
  *   await using spout = await testSpout(() => new Orders(['a']));
  *   await spout.nextTuple();
- *   await spout.fail('a', 'lost');
+ *   await spout.fail('a', { kind: 'time-out' });
  *   await spout.nextTuple();
  *   assert.deepEqual(spout.outputs(), [{ order: 'a' }, { order: 'a' }]);
  * });
@@ -120,9 +148,12 @@ export class SpoutInTest<Made extends AnySpout> extends ComponentInTest<Made> {
     await this.#tell(() => this.component.ack(messageId));
   }
 
-  /** Tells the spout that the tuple with this message id has not been processed. */
-  async fail(messageId: unknown, reason?: unknown): Promise<void> {
-    await this.#tell(() => this.component.fail(messageId, reason));
+  /**
+   * Tells the spout that the tuple with this message id has not been processed: because a bolt
+   * failed it, unless `reason` says otherwise.
+   */
+  async fail(messageId: unknown, reason: GivenReason = {}): Promise<void> {
+    await this.#tell(() => this.component.fail(messageId, wholeReason(reason)));
   }
 
   /** The topology runs again. */

@@ -12,7 +12,13 @@ import type { LoggedLine } from './observed-log.ts';
 import { TopologyObserver } from './observed-topology.ts';
 import { notFinished, RunDriver } from './run-driver.ts';
 import { declaredComponent } from './stand-in-components.ts';
-import type { EmittedTuple, ObservedError, ReceivedTuple, TaskHistory } from './task-history.ts';
+import type {
+  EmittedTuple,
+  ObservedError,
+  ReceivedTuple,
+  SettledMessage,
+  TaskHistory,
+} from './task-history.ts';
 import type { RealAccess } from './user-code.ts';
 
 /** Real processes take some 40 ms to start; here nobody waits for one. */
@@ -208,6 +214,16 @@ export class TopologyRun implements AsyncDisposable {
   /** As {@link received}, with sources, streams, tasks and times. */
   executed(component: string, filter: TupleFilter = {}): readonly ReceivedTuple[] {
     return this.#collect(component, filter, ({ received }) => received);
+  }
+
+  /**
+   * What a spout was told of its messages, over all its tasks, in the order of time: acks have no
+   * reason, fails have one. Under at least once that is what the topology made of them.
+   */
+  settled(component: string): readonly SettledMessage[] {
+    return this.#historiesOf(component)
+      .flatMap(({ settled }) => settled)
+      .toSorted((a, b) => a.atMs - b.atMs);
   }
 
   /**

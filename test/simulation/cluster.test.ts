@@ -15,6 +15,7 @@ function endless(): SimulatedRun {
 suite('deaths', () => {
   const MORTALS = [
     'heron-tmanager',
+    'heron-metricscache',
     'stmgr-1',
     'metricsmgr-2',
     'container_1_words_1',

@@ -43,7 +43,9 @@ for (const quickStart of [false, true]) {
       const run = new SimulatedRun(simulatedWordCount({ isEndless: true }), { quickStart });
       await run.untilCounted(100);
       const names = run.cluster.processes().map(({ name }) => name);
-      const started = quickStart ? [] : ['scheduler', 'executor-0', 'executor-1', 'executor-2'];
+      const started = quickStart
+        ? []
+        : ['scheduler', 'executor-0', 'executor-1', 'executor-2', 'heron-metricscache'];
       const expected = [
         ...started,
         'heron-tmanager',

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   BasicBolt,
   Bolt,
+  type FailReason,
   fields,
   Spout,
   topology,
@@ -113,8 +114,9 @@ export class Numbers extends Spout.of({ default: ['number'] }) {
     this.calls.push(`ack ${String(messageId)}`);
   }
 
-  override fail(messageId: unknown, reason: unknown): void {
-    this.calls.push(`fail ${String(messageId)} ${String(reason)}`);
+  override fail(messageId: unknown, { kind, error }: FailReason): void {
+    const why = error === undefined ? '' : `: ${error.message}`;
+    this.calls.push(`fail ${String(messageId)} ${kind}${why}`);
     this.#left.unshift(Number(messageId));
   }
 

@@ -1,3 +1,4 @@
+import { Breaks } from './breaks.ts';
 import type { Checker, Measure, SimulationEvent } from './checker.ts';
 
 interface Excess extends Measure {
@@ -12,6 +13,7 @@ interface Excess extends Measure {
 export class BoundsChecker implements Checker {
   readonly name = 'queues and memory are bounded';
   readonly #worst = new Map<string, Excess>();
+  readonly #breaks = new Breaks();
   #measures = 0;
 
   /** How many measures were taken: a run that took none proves nothing. */
@@ -20,11 +22,16 @@ export class BoundsChecker implements Checker {
   }
 
   observe(event: SimulationEvent): void {
+    this.#breaks.observe(event);
     if (event.kind !== 'measures') return;
     const { process, atMs } = event;
     for (const measure of event.measures) {
       this.#measures += 1;
-      if (measure.bytes <= measure.limitBytes) continue;
+      const { bytes, limitBytes, perConnectionEndBytes = 0 } = measure;
+      if (bytes <= limitBytes) continue;
+      if (bytes <= limitBytes + perConnectionEndBytes * this.#breaks.connectionEndsOf(process)) {
+        continue;
+      }
       const key = `${process} ${measure.what}`;
       const worst = this.#worst.get(key);
       if (worst !== undefined && worst.bytes >= measure.bytes) continue;

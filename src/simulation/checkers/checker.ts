@@ -3,6 +3,7 @@ import type { Completion } from '../../model/completion.ts';
 import type { ContainerReport } from '../../model/container-report.ts';
 import type { PhysicalPlan } from '../../model/physical-plan.ts';
 import type { TaskId } from '../../base/ids.ts';
+import type { PressureView } from '../../stream-manager/back-pressure.ts';
 import type { Workload } from '../workload/workload.ts';
 
 /*
@@ -44,6 +45,8 @@ export interface Measure {
   readonly what: string;
   readonly bytes: number;
   readonly limitBytes: number;
+  /** What the end of a connection may add: a sender that connects again begins anew. */
+  readonly perConnectionEndBytes?: number;
 }
 
 export interface MeasureEvent {
@@ -61,6 +64,17 @@ export interface PlanEvent {
   /** A new life of the process begins with no plan. */
   readonly pid: number;
   readonly plan: PhysicalPlan;
+}
+
+/** What a stream manager knows of back pressure and trees; said whenever it is looked at. */
+export interface PressureEvent {
+  readonly kind: 'pressure';
+  readonly atMs: number;
+  readonly process: string;
+  readonly pid: number;
+  readonly view: PressureView;
+  /** Trees of its spouts that are neither acked nor failed. */
+  readonly liveTrees: number;
 }
 
 /** A process has ended. */
@@ -96,6 +110,7 @@ export type SimulationEvent =
   | ReportEvent
   | MeasureEvent
   | PlanEvent
+  | PressureEvent
   | ProcessEnd;
 
 /** A command that was given, and what became of it. */

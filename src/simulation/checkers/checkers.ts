@@ -16,15 +16,36 @@ import { OrderChecker } from './order-checker.ts';
 import { OverlapChecker } from './overlap-checker.ts';
 import { PlanChecker } from './plan-checker.ts';
 import { ShuffleChecker } from './shuffle-checker.ts';
+import { PressureChecker } from './pressure-checker.ts';
+import { ReasonChecker } from './reason-checker.ts';
+import { ReplayChecker } from './replay-checker.ts';
 import { SupervisionChecker } from './supervision-checker.ts';
+import { TerminalChecker } from './terminal-checker.ts';
+import { TreeChecker } from './tree-checker.ts';
+import { TreeTimeChecker } from './tree-time-checker.ts';
+import { isAtLeastOnce, type WorkloadDescription } from '../workload/workload-description.ts';
 
 export interface CheckedRun {
   readonly packing: PackingPlan;
+  readonly workload: WorkloadDescription;
   readonly control?: Partial<ControlLimits>;
 }
 
-/** Everything that is checked in a run without acks, made anew for each run. */
-export function createCheckers({ packing, control = {} }: CheckedRun): readonly Checker[] {
+/** Everything that is checked in a run, made anew for each. */
+export function createCheckers(run: CheckedRun): readonly Checker[] {
+  return [...forAll(run), ...(isAtLeastOnce(run.workload) ? atLeastOnce(run) : [])];
+}
+
+function atLeastOnce({ workload }: CheckedRun): readonly Checker[] {
+  return [
+    new TreeChecker(),
+    new ReplayChecker(),
+    new ReasonChecker(),
+    new TreeTimeChecker(workload),
+  ];
+}
+
+function forAll({ packing, workload, control = {} }: CheckedRun): readonly Checker[] {
   return [
     new GroupingChecker(),
     new KeyChecker(),
@@ -32,12 +53,14 @@ export function createCheckers({ packing, control = {} }: CheckedRun): readonly 
     new OrderChecker(),
     new DuplicateChecker(),
     new LossChecker(),
+    new TerminalChecker(),
     new ContentChecker(),
     new OverlapChecker(),
     new EndOfInputChecker(),
     new BoundsChecker(),
     new ControlChecker(control),
     new CreditChecker(packing),
+    new PressureChecker(packing, workload),
     new CommandChecker(),
     new DeathChecker(),
     new PlanChecker(),

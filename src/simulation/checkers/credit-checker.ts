@@ -8,6 +8,7 @@ import { TUPLE_STREAM_TYPE, TupleStreamMessageReader } from '../../wire/tuple-st
 import type { Checker, FinishedRun, SimulationEvent } from './checker.ts';
 import { CreditAccount, type CreditWay } from './credit-account.ts';
 import { type Direction, PacketTap } from './packet-tap.ts';
+import { taskOfInstance } from './places.ts';
 import { Problems } from './problems.ts';
 
 /** From the consumption that a stream manager hears of to the grant that its peer gets. */
@@ -184,10 +185,4 @@ export class CreditChecker implements Checker {
       if (task !== undefined) this.#unconsumed.delete(task);
     }
   }
-}
-
-/** `container_1_words_3` is task 3. */
-function taskOfInstance(name: string): TaskId | undefined {
-  const digits = /^container_\d+_.*_(\d+)$/.exec(name)?.[1];
-  return digits === undefined ? undefined : taskId(Number(digits));
 }

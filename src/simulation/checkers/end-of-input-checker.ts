@@ -87,19 +87,20 @@ function checkRecord(run: FinishedRun, problems: Problems): void {
   const { firstMs, lastMs } = timeOfData(run);
   const ended = run.ends.filter(({ process, atMs }) => data.has(process) && atMs <= lastMs);
   const duringData = ended.filter(({ atMs }) => atMs >= firstMs);
-  const { result, incidents } = completion;
+  const { result, incidents, recovered } = completion;
+  const named = [...incidents, ...recovered];
   if ((result === 'completed') !== (incidents.length === 0)) {
     problems.add(`the record says ${result} and names ${incidents.length} processes`);
   }
   const endedNames = new Set(ended.map(({ process }) => process));
   for (const { process, atMs } of duringData) {
-    if (names(incidents, process, places)) continue;
+    if (names(named, process, places)) continue;
     const wasWatched = !endedNames.has(places.streamManagerOf(process) ?? process);
     const isExcused = !(wasWatched && isMissed(process, atMs, run));
     if (isExcused && isReportLate(process, atMs, run)) continue;
     problems.add(`the record (${result}) does not name ${process}, which ended at ${atMs} ms`);
   }
-  for (const { process } of incidents) {
+  for (const { process } of named) {
     if (!endedNames.has(process) && !mayBeCutOff(process, firstMs, run)) {
       problems.add(`the record names ${process}, which never ended`);
     }

@@ -1,4 +1,5 @@
 import type { TaskId } from '../../base/ids.ts';
+import { Settings } from '../../model/settings.ts';
 import type { FinishedRun } from './checker.ts';
 import { Places } from './places.ts';
 
@@ -17,12 +18,15 @@ const NOTICED_WITHIN_MS = 1000;
 export class LossCauses {
   readonly #run: FinishedRun;
   readonly #places: Places;
+  readonly #isDropping: boolean;
   /** The last end of each process while the topology ran; later ones excuse all before them. */
   readonly #lastEndMs = new Map<string, number>();
 
   constructor(run: FinishedRun) {
     this.#run = run;
     this.#places = new Places(run.packing);
+    const settings = new Settings(new Map(Object.entries(run.workload.plan.config)));
+    this.#isDropping = settings.get('topology.droptuples.upon.backpressure');
     const untilMs = run.takenDownFromMs ?? Number.POSITIVE_INFINITY;
     for (const { process, atMs } of run.ends) {
       if (atMs > untilMs) continue; // All its data had come to its end.
@@ -39,6 +43,7 @@ export class LossCauses {
       return endMs !== undefined && endMs + NOTICED_WITHIN_MS >= emittedAtMs;
     });
     return (
+      this.#isDropping ||
       hasEnd ||
       this.#isToEnded(from, to, emittedAtMs) ||
       explanation.explainsLoss({ from, to, emittedAtMs })

@@ -56,7 +56,10 @@ export class HoldingsMeasurer {
     const fromInstance = this.#instanceWindowBytes + this.#setBytes;
     const fromSender = this.#peerWindowBytes + this.#setBytes;
     const localTasks = instances.filter(({ streamManager }) => streamManager === id).length;
-    const limitBytes = streamManagers.length * fromSender;
+    const limit = {
+      limitBytes: streamManagers.length * fromSender,
+      perConnectionEndBytes: fromSender,
+    };
     return [
       {
         what: 'sets that wait in all outboxes',
@@ -74,8 +77,8 @@ export class HoldingsMeasurer {
         limitBytes: fromSender,
       })),
       ...holdings.destinations.flatMap(({ task, unconsumedBytes, waitingBytes }) => [
-        { what: `what task ${task} has not consumed`, bytes: unconsumedBytes, limitBytes },
-        { what: `what waits for the instance of task ${task}`, bytes: waitingBytes, limitBytes },
+        { what: `what task ${task} has not consumed`, bytes: unconsumedBytes, ...limit },
+        { what: `what waits for the instance of task ${task}`, bytes: waitingBytes, ...limit },
       ]),
     ];
   }

@@ -1,4 +1,10 @@
-import { containerId, instanceIdOf, streamManagerIdOf, type TaskId } from '../../base/ids.ts';
+import {
+  containerId,
+  instanceIdOf,
+  streamManagerIdOf,
+  type TaskId,
+  taskId,
+} from '../../base/ids.ts';
 import { assertDefined } from '../../base/assert.ts';
 import type { PackingPlan } from '../../model/packing-plan.ts';
 
@@ -52,4 +58,10 @@ export class Places {
     const digits = /^(?:stmgr-|container_)(\d+)/.exec(process)?.[1];
     return digits === undefined ? undefined : streamManagerIdOf(containerId(Number(digits)));
   }
+}
+
+/** `container_1_words_3` is task 3; undefined for other processes. */
+export function taskOfInstance(name: string): TaskId | undefined {
+  const digits = /^container_\d+_.*_(\d+)$/.exec(name)?.[1];
+  return digits === undefined ? undefined : taskId(Number(digits));
 }

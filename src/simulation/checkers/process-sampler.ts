@@ -12,6 +12,8 @@ export interface SampledProcess {
   readonly name: string;
   readonly pid: number;
   readonly object: object | undefined;
+  /** Only one that runs can have noticed what time it is. */
+  readonly state?: string;
   readonly gateway?: object | undefined;
 }
 
@@ -44,6 +46,7 @@ export class ProcessSampler {
       if (object instanceof StreamManager || object instanceof TopologyMaster) {
         this.#tellPlan(process, object.plan, nowMs);
       }
+      if (object instanceof StreamManager) this.#tellPressure(process, object, nowMs);
       const measures = this.#measure(process);
       if (measures === undefined) continue;
       const held = measures.filter(({ bytes }) => bytes > 0);
@@ -57,6 +60,13 @@ export class ProcessSampler {
     if (this.#measurer === undefined) {
       this.#measurer = new HoldingsMeasurer({ plan, workload: this.#options.workload });
     }
+  }
+
+  /** Before there is a plan nobody knows which spouts there are. */
+  #tellPressure({ name, pid, state }: SampledProcess, manager: StreamManager, atMs: number): void {
+    if (manager.plan === undefined || state === 'paused') return;
+    const { backPressure: view, liveTrees } = manager;
+    this.#options.tell({ kind: 'pressure', atMs, process: name, pid, view, liveTrees });
   }
 
   /** Undefined for what holds no data, and before there is a plan. */

@@ -19,7 +19,8 @@ const SHUFFLES: ReadonlySet<string> = new Set(['shuffle', 'none', 'local-or-shuf
 /**
  * A shuffle gives every task its turn, a local one every task of the container: of what one stream
  * manager sends, none of them gets more than one tuple more than another. Holds where nothing began
- * anew, so it is checked in runs without faults, commands and ends of processes only.
+ * anew and nothing was dropped, so it is checked in runs without faults, commands and ends of
+ * processes only.
  */
 export class ShuffleChecker implements Checker {
   readonly name = 'shuffles are even';
@@ -37,10 +38,13 @@ export class ShuffleChecker implements Checker {
   }
 }
 
-function isUndisturbed({ explanation, outcome, ends, takenDownFromMs, commands }: FinishedRun) {
+function isUndisturbed(run: FinishedRun): boolean {
+  const { workload, explanation, outcome, ends, takenDownFromMs, commands } = run;
   const untilMs = takenDownFromMs ?? Number.POSITIVE_INFINITY;
   const hasEnds = ends.some(({ atMs }) => atMs < untilMs);
-  return outcome === 'completed' && !explanation.hasFaults && commands.length === 0 && !hasEnds;
+  const isDropping = workload.plan.config['topology.droptuples.upon.backpressure'] === 'true';
+  if (isDropping || commands.length > 0) return false;
+  return outcome === 'completed' && !explanation.hasFaults && !hasEnds;
 }
 
 function sharesOf({ workload, packing }: FinishedRun): Iterable<Shares> {

@@ -25,7 +25,7 @@ import type { SubmittedTopology } from './submitted-topology.ts';
 
 const WORKING_FOLDER = join(DATA_ROOT, 'quick');
 const FIRST_PORT = 20_000;
-const PORTS_PER_CONTAINER = 4;
+const PORTS_PER_CONTAINER = 7;
 
 /** The next incarnation starts as soon as the last one is gone, for as long as it takes. */
 const AT_ONCE: RestartPolicy = {
@@ -118,8 +118,11 @@ export class QuickStart {
       controller: port + 1,
       stats: port + 2,
       metricsManager: port + 3,
+      metricsPages: port + 4,
+      metricsCacheServer: port + 5,
+      metricsCacheStats: port + 6,
     };
-    container.converge(wantedProcesses(packingPlan, args, ports));
+    container.converge(wantedProcesses(packingPlan, args, ports, { hasMetricsCache: false }));
   }
 
   #stopOnce(): Promise<void> {

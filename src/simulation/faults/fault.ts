@@ -15,6 +15,7 @@ export const PROCESS_ROLES = [
   'executor',
   'topology-master',
   'metrics-manager',
+  'metrics-cache',
   'stream-manager',
   'instance',
 ] as const;

@@ -24,6 +24,7 @@ export function placeOf(name: string): ProcessPlace | undefined {
   // The second one of a duplicate start, too.
   if (/^(?:heron-)?tm(?:aster|anager)\b/.test(name))
     return { role: 'topology-master', container: 0 };
+  if (name === 'heron-metricscache') return { role: 'metrics-cache', container: 0 };
   for (const [form, role] of NAMES) {
     const digits = form.exec(name)?.[1];
     if (digits !== undefined) return { role, container: Number(digits) };

@@ -84,6 +84,17 @@ export class DiskTree {
     return opened;
   }
 
+  /** Makes a file, or takes the one that is there as it is. */
+  openToExtend(path: string, refusesNew: boolean): OpenFile {
+    const { folder, name, node } = this.#place(path, 'open');
+    if (node instanceof FileNode) return { file: node, folder, name };
+    return this.open(path, { refusesNew });
+  }
+
+  extend(opened: OpenFile, bytes: Uint8Array): void {
+    this.overwrite(opened, Buffer.concat([opened.file.bytes, bytes]));
+  }
+
   overwrite({ file, folder, name }: OpenFile, bytes: Uint8Array): void {
     file.bytes = bytes.slice();
     file.modifiedAtMs = this.#wallNow();

@@ -101,6 +101,16 @@ export class SimulatedDisk {
     throw systemError('ENOSPC', 'write', path);
   }
 
+  /** For ThreadFiles. A full disk takes a part (disk-faults, F1). */
+  extend(opened: OpenFile, bytes: Uint8Array, path: string): void {
+    if (!this.faults.isFull || bytes.length === 0) {
+      this.tree.extend(opened, bytes);
+      return;
+    }
+    this.tree.extend(opened, bytes.subarray(0, this.#random.below(bytes.length)));
+    throw systemError('ENOSPC', 'write', path);
+  }
+
   /** For ThreadFiles. */
   refuseMore(call: string, path: string): void {
     if (this.faults.isFull) throw systemError('ENOSPC', call, path);
@@ -154,6 +164,18 @@ class ThreadFiles implements Files {
     const opened = await this.#open(file, exclusive);
     const extraUs = durable ? DURABLE_US : 0;
     await this.#operate('write', [file], () => this.#disk.fill(opened, bytes, file), extraUs);
+  }
+
+  async append(
+    file: string,
+    bytes: Uint8Array,
+    { durable = false }: Pick<NewFileOptions, 'durable'> = {},
+  ): Promise<void> {
+    const opened = await this.#operate('open', [file], () =>
+      this.#tree.openToExtend(file, this.#disk.faults.isFull),
+    );
+    const extraUs = durable ? DURABLE_US : 0;
+    await this.#operate('write', [file], () => this.#disk.extend(opened, bytes, file), extraUs);
   }
 
   async copy(from: string, to: string): Promise<void> {

@@ -2,6 +2,7 @@ import { entryFile } from '../../base/entry.ts';
 import type { ProcessContext, ProcessOptions } from '../../base/process-main.ts';
 import { executorMain } from '../../executor/executor-main.ts';
 import { instanceMain, instanceOptions } from '../../instance/instance-main.ts';
+import { metricsCacheMain } from '../../metrics-cache/metrics-cache-main.ts';
 import { metricsManagerMain } from '../../metrics-manager/metrics-manager-main.ts';
 import { schedulerMain } from '../../scheduler/local/scheduler-main.ts';
 import { streamManagerMain } from '../../stream-manager/stream-manager-main.ts';
@@ -32,6 +33,7 @@ const PROGRAMS: ReadonlyMap<string, Program> = new Map(
     'executor/main': { options: { name: 'heron-executor' }, main: executorMain },
     'topology-master/main': { options: { name: 'heron-tmanager' }, main: topologyMasterMain },
     'stream-manager/main': { options: { name: 'heron-stmgr' }, main: streamManagerMain },
+    'metrics-cache/main': { options: { name: 'heron-metricscache' }, main: metricsCacheMain },
     'metrics-manager/main': { options: { name: 'heron-metricsmgr' }, main: metricsManagerMain },
     'instance/main': { options: instanceOptions, main: instanceMain },
   } satisfies Record<string, Program>).map(([name, program]) => [entryFile(name), program]),

@@ -1,13 +1,16 @@
 import type { FaultPlan } from '../faults/fault.ts';
 import type { WorkloadDescription } from '../workload/workload-description.ts';
 import { failureReport } from './failure-report.ts';
+import type { Mode } from './mode.ts';
 import type { SeedResult } from './seed-search.ts';
 import { shrink } from './shrink.ts';
 import type { Verdict } from './verdict.ts';
 
-/** What is to be run: everything but the seed is for replaying a part of what the seed says. */
+/** What is to be run: faults and workload are for replaying a part of what the seed says. */
 export interface ScenarioRequest {
   readonly seed: number;
+  /** At most once unless given. */
+  readonly mode?: Mode;
   readonly faults?: FaultPlan;
   readonly workload?: WorkloadDescription;
   /** Whether the verdict has the event log, which takes memory. */
@@ -18,6 +21,7 @@ export type RunScenario = (request: ScenarioRequest) => Promise<Verdict>;
 
 export interface ExamineOptions {
   readonly run: RunScenario;
+  readonly mode?: Mode;
   /** Runs that making a failing scenario smaller may take. */
   readonly shrinkRunsMax: number;
   /** Each seed that is a multiple of this is run twice, to see that both runs are the same. */
@@ -28,14 +32,19 @@ export interface ExamineOptions {
 
 /** Runs a seed; when it fails, makes it small, writes its log and says how to see it again. */
 export async function examineSeed(seed: number, options: ExamineOptions): Promise<SeedResult> {
-  const { run, repeatEvery } = options;
+  const { repeatEvery } = options;
+  const run: RunScenario = (request) => options.run({ ...request, ...modeOf(options) });
   const verdict = await run({ seed });
-  if (!verdict.passed) return explain(verdict, options);
+  if (!verdict.passed) return explain(verdict, { ...options, run });
   if (seed % repeatEvery !== 0) return { seed, passed: true, report: '' };
   const again = await run({ seed });
   const problem = differenceOf(verdict, again);
   if (problem === undefined) return { seed, passed: true, report: '' };
   return { seed, passed: false, report: `seed ${seed} fails: ${problem}` };
+}
+
+function modeOf({ mode }: ExamineOptions): Pick<ScenarioRequest, 'mode'> {
+  return mode === undefined ? {} : { mode };
 }
 
 async function explain(failed: Verdict, options: ExamineOptions): Promise<SeedResult> {
@@ -54,7 +63,11 @@ async function explain(failed: Verdict, options: ExamineOptions): Promise<SeedRe
     keepsLog: true,
   });
   const logFile = writeLog(seed, logText(logged));
-  return { seed, passed: false, report: failureReport({ failed, shrunk, logFile }) };
+  return {
+    seed,
+    passed: false,
+    report: failureReport({ failed, shrunk, logFile, ...modeOf(options) }),
+  };
 }
 
 /** The event log, and what everyone was doing at its end when a limit was hit. */

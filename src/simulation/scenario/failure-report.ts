@@ -1,4 +1,5 @@
 import { faultPlanText } from '../faults/parse-faults.ts';
+import type { Mode } from './mode.ts';
 import type { Trial } from './shrink.ts';
 import type { Problem, Verdict } from './verdict.ts';
 
@@ -10,12 +11,14 @@ export interface FailureFacts {
   /** The smallest that fails in the same way, with what came of it. */
   readonly shrunk: { readonly trial: Trial; readonly verdict: Verdict; readonly runs: number };
   readonly logFile: string;
+  /** At most once unless given. */
+  readonly mode?: Mode;
 }
 
 /** Of one checker's complaints the first tell what the rest repeat. */
 const PROBLEMS_SHOWN_MAX = 12;
 
-export function failureReport({ failed, shrunk, logFile }: FailureFacts): string {
+export function failureReport({ failed, shrunk, logFile, mode }: FailureFacts): string {
   const { seed, faults } = failed;
   const { trial, verdict, runs } = shrunk;
   const lines = [
@@ -26,15 +29,19 @@ export function failureReport({ failed, shrunk, logFile }: FailureFacts): string
     '  its problems then:',
     ...problemLines(verdict.problems),
     `  event log: ${logFile}`,
-    `  replay:    ${replayCommand(seed)}`,
-    `  smallest:  ${replayCommand(seed, trial)}`,
+    `  replay:    ${replayCommand(seed, { mode })}`,
+    `  smallest:  ${replayCommand(seed, { mode, trial })}`,
   ];
   return lines.join('\n');
 }
 
 /** One command, for a shell. */
-export function replayCommand(seed: number, trial?: Trial): string {
+export function replayCommand(
+  seed: number,
+  { mode, trial }: { readonly mode?: Mode | undefined; readonly trial?: Trial } = {},
+): string {
   const parts = [`npm run simulate -- --seed ${seed}`];
+  if (mode !== undefined) parts.push(`--mode ${mode}`);
   if (trial !== undefined) parts.push(`--faults ${quoted(faultPlanText(trial.faults))}`);
   if (trial?.workload !== undefined) {
     parts.push(`--workload ${quoted(JSON.stringify(trial.workload))}`);

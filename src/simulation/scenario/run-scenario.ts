@@ -110,6 +110,7 @@ class ScenarioRun {
     if (!(await this.#submit())) return undefined;
     this.#checkers = createCheckers({
       packing: cluster.packingPlan,
+      workload: this.#scenario.workload,
       control: { heartbeatPeriodMs: this.#heartbeatPeriodMs() },
     });
     const watch = new WorldWatch({

@@ -1,9 +1,12 @@
 import { endOfPlan, type FaultPlan } from '../faults/fault.ts';
 import { generateFaults } from '../faults/generate-faults.ts';
 import { NamedRandom } from '../kernel/named-random.ts';
+import { aimAtData } from '../faults/aim-at-data.ts';
 import { describeWorkload } from '../workload/describe-workload.ts';
+import { describeReliableWorkload, hasTimeouts } from '../workload/reliable-workload.ts';
 import type { SpoutDescription, WorkloadDescription } from '../workload/workload-description.ts';
 import type { ScenarioRequest } from './examine-seed.ts';
+import type { Mode } from './mode.ts';
 import { varySettings } from './vary-settings.ts';
 
 /** Everything that a run is made of. The same seed makes the same scenario. */
@@ -36,14 +39,10 @@ const PAUSED_MS = 5_000;
 
 const HOSTS = ['10.0.0.1', '10.0.0.2', '10.0.0.3'];
 
-export function scenarioOf({ seed, faults, workload }: ScenarioRequest): Scenario {
+export function scenarioOf(request: ScenarioRequest): Scenario {
+  const { seed, faults, workload, mode = 'at-most-once' } = request;
   const random = new NamedRandom(seed);
-  const limits = {
-    executionsMax: EXECUTIONS_MAX,
-    payloadBytesMax: PAYLOAD_BYTES_MAX,
-    spanMsMax: SPAN_MS_MAX,
-  };
-  const described = workload ?? describeWorkload(random.of('workload'), limits);
+  const described = workload ?? describedBy(random, mode);
   const form = random.of('form');
   const hosts = HOSTS.slice(0, 1 + form.below(HOSTS.length));
   const startsActive = form.below(12) > 0;
@@ -53,12 +52,27 @@ export function scenarioOf({ seed, faults, workload }: ScenarioRequest): Scenari
     settings: varySettings(random.of('settings')),
     hosts,
     startsActive,
-    faults: faults ?? planOf(random, described),
+    faults: faults ?? planOf(random, described, mode),
   };
 }
 
+function describedBy(random: NamedRandom, mode: Mode): WorkloadDescription {
+  if (mode === 'at-least-once') return describeReliableWorkload(random.of('reliable workload'));
+  return describeWorkload(random.of('workload'), {
+    executionsMax: EXECUTIONS_MAX,
+    payloadBytesMax: PAYLOAD_BYTES_MAX,
+    spanMsMax: SPAN_MS_MAX,
+  });
+}
+
 /** One seed in four has no faults: it has to be exact. */
-function planOf(random: NamedRandom, workload: WorkloadDescription): FaultPlan {
+function planOf(random: NamedRandom, workload: WorkloadDescription, mode: Mode): FaultPlan {
+  if (!hasTimeouts(workload)) return [];
+  const plan = drawnPlan(random, workload);
+  return mode === 'at-least-once' ? aimAtData(random.of('aim'), plan) : plan;
+}
+
+function drawnPlan(random: NamedRandom, workload: WorkloadDescription): FaultPlan {
   const draw = random.of('faults');
   const share = draw.below(4);
   if (share === 0) return [];

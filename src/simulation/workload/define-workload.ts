@@ -4,12 +4,14 @@ import type { StreamDeclarations } from '../../api/streams.ts';
 import type { BoltOptions, TopologyBuilder } from '../../api/topology-builder.ts';
 import { unreachable } from '../../base/assert.ts';
 import { userError } from '../../base/errors.ts';
+import { Settings } from '../../model/settings.ts';
 import { boltClass } from './workload-bolt.ts';
 import { WorkloadGrouping } from './task-choice.ts';
-import type {
-  BoltDescription,
-  InputDescription,
-  WorkloadDescription,
+import {
+  type BoltDescription,
+  type InputDescription,
+  isAtLeastOnce,
+  type WorkloadDescription,
 } from './workload-description.ts';
 import { spoutClass } from './workload-spout.ts';
 import type { WorkloadSurroundings } from './workload-task.ts';
@@ -29,7 +31,7 @@ export function defineWorkload(
     ),
   );
   const directReaders = directReadersOf(plan);
-  const shared = { ...surroundings, allStreams, directReaders };
+  const shared = { ...surroundings, allStreams, directReaders, pendingMax: pendingMaxOf(plan) };
   builder.setConfig({ 'topology.stmgrs': plan.containers, ...plan.config });
   const sources = new Map<string, AnySource>();
   for (const spout of plan.spouts) {
@@ -51,6 +53,11 @@ export function defineWorkload(
     for (const input of bolt.inputs) addInput(declarer, sourceOf(sources, input), input);
     sources.set(bolt.name, declarer);
   }
+}
+
+function pendingMaxOf(plan: WorkloadDescription): number | undefined {
+  const settings = new Settings(new Map(Object.entries(plan.config)));
+  return isAtLeastOnce(plan) ? settings.get('topology.max.spout.pending') : undefined;
 }
 
 function optionsOf({ parallelism, concurrency, tickMs }: BoltDescription): BoltOptions {

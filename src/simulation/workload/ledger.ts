@@ -1,5 +1,7 @@
 import { assertDefined } from '../../base/assert.ts';
 import type { TaskId } from '../../base/ids.ts';
+import type { Life } from './life.ts';
+import { MessageLog } from './message-log.ts';
 import { NumberColumn } from './number-column.ts';
 
 /*
@@ -13,23 +15,6 @@ import { NumberColumn } from './number-column.ts';
   B3. Columns of numbers in place of objects: a run writes thousands of entries, 200 runs are made
       within a minute.
 */
-
-/** One component object of one task (B2). */
-export interface Life {
-  readonly index: number;
-  readonly task: TaskId;
-  readonly component: string;
-  readonly taskIndex: number;
-  readonly openedAtMs: number;
-  /** Calls of `finish` that have begun. */
-  finishCalls: number;
-  /** How many calls of any `execute` there had been when the first `finish` began. */
-  executesBeforeFinish: number | undefined;
-  /** `finish`, or a spout's `endOfInput`, is over. */
-  endedAtMs: number | undefined;
-  /** It threw something on purpose that ends its instance. */
-  threwAtMs: number | undefined;
-}
 
 export interface Emitted {
   readonly life: number;
@@ -55,6 +40,8 @@ export class Ledger {
   readonly misreadings: string[] = [];
   /** Calls of user code beside others that they had to wait for, in words. */
   readonly overlaps: string[] = [];
+  /** Filled at least once only. */
+  readonly trees = new MessageLog(() => this.#now());
   readonly #streams = new Map<string, number>();
   readonly #streamNames: string[] = [];
   readonly #emitLife = new NumberColumn();

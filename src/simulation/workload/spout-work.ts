@@ -1,6 +1,8 @@
 import { delay } from '../../base/clock.ts';
 import { assertDefined, unreachable } from '../../base/assert.ts';
-import type { SpoutDescription } from './workload-description.ts';
+import type { FailReason } from '../../model/fail-reason.ts';
+import type { ReplaySource } from './replay-source.ts';
+import type { ReplayDescription, SpoutDescription } from './workload-description.ts';
 import { WorkloadTask, type WorkloadTaskOptions } from './workload-task.ts';
 
 const INPUT = 'input';
@@ -12,17 +14,68 @@ const INPUT = 'input';
 export class SpoutWork {
   readonly task: WorkloadTask;
   readonly #description: SpoutDescription;
+  readonly #options: WorkloadTaskOptions;
+  /** Messages that are neither acked nor failed. */
+  #pending = 0;
   #dueMs = 0;
   #isDue = true;
   #isStarted = false;
 
   constructor(description: SpoutDescription, options: WorkloadTaskOptions) {
     this.task = new WorkloadTask(options);
+    this.#options = options;
     this.#description = description;
   }
 
   get isAtEnd(): boolean {
+    const { replay } = this.#description;
+    if (replay !== undefined) return replay.endsEarly ? this.#source.isRead : this.#isSettled;
     return this.task.ledger.counted(INPUT, this.task.life.task) >= this.#description.tuples;
+  }
+
+  /** To be called when the component is opened. */
+  begin(): void {
+    if (this.#description.replay !== undefined) this.#source.begin();
+  }
+
+  /** `nextTuple` is called. */
+  called(): void {
+    const { pendingMax } = this.#options;
+    if (pendingMax === undefined || this.#pending < pendingMax) return;
+    const { task, component } = this.task.life;
+    this.task.ledger.trees.exceed(
+      `nextTuple of task ${task} of ${component} was called with ${this.#pending} messages pending`,
+    );
+  }
+
+  /** A tuple was emitted with its number as message id. */
+  sent(tuple: number): void {
+    this.#pending += 1;
+    this.task.ledger.trees.emit(this.task.life, tuple);
+  }
+
+  /** The input has been said to end. */
+  saidEnd(): void {
+    if (this.#description.replay?.endsEarly !== true || this.#isSettled) this.task.end();
+  }
+
+  acked(tuple: number): void {
+    this.#note(tuple, undefined);
+    if (this.#description.replay !== undefined) this.#source.acked(tuple);
+    this.#endWhenSettled();
+  }
+
+  failed(tuple: number, reason: FailReason): void {
+    const { replay } = this.#description;
+    this.#note(tuple, reason);
+    if (replay !== undefined) this.#emitAgain(tuple, replay);
+    this.#endWhenSettled();
+  }
+
+  /** What `nextTuple` does after it has said that its input has ended. */
+  emitWhatFailed(): void {
+    const { replay } = this.#description;
+    if (replay?.endsEarly === true) while (this.#source.hasNext) this.#emitOne();
   }
 
   /** What `nextTuple` does while there is input. */
@@ -47,19 +100,75 @@ export class SpoutWork {
   /** The topology is paused: the next call of `nextTuple` begins anew. */
   rest(): void {
     this.task.cancelTimers();
+    if (this.#description.replay !== undefined) this.#source.releaseAll();
     this.#isDue = true;
     this.#isStarted = false;
   }
 
   #emitOne(): void {
     this.task.begin({ isSurvived: false });
-    const turn = this.task.ledger.count(INPUT, this.task.life.task);
+    if (this.#description.replay !== undefined) this.#emitRecord();
+    else this.#emitTurn(this.task.ledger.count(INPUT, this.task.life.task));
+  }
+
+  #emitTurn(turn: number): number {
     const { streams } = this.#description;
-    this.task.emit(assertDefined(streams[turn % streams.length], 'a spout has streams'));
+    return this.task.emit(assertDefined(streams[turn % streams.length], 'a spout has streams'));
+  }
+
+  #emitRecord(): void {
+    const source = this.#source;
+    const taken = source.take();
+    if (taken === undefined) return;
+    const { ledger, life } = this.task;
+    if (taken.isNew) ledger.count(INPUT, life.task);
+    try {
+      source.sent(taken.record, this.#emitTurn(taken.record + 1));
+    } catch (error) {
+      source.putBack(taken.record);
+      throw error;
+    }
+  }
+
+  #emitAgain(tuple: number, { failuresMax, afterMs }: ReplayDescription): void {
+    const source = this.#source;
+    const record = source.failed(tuple, failuresMax);
+    if (record === undefined) return;
+    if (afterMs === 0) {
+      source.release(record);
+      return;
+    }
+    this.task.after(afterMs, () => {
+      source.release(record);
+      this.task.context.wake();
+    });
+  }
+
+  get #source(): ReplaySource {
+    return this.task.ledger.trees.source(this.task.life.task, this.#description.tuples);
+  }
+
+  get #isSettled(): boolean {
+    return this.#source.isSettled;
+  }
+
+  #note(tuple: number, reason: FailReason | undefined): void {
+    this.#pending -= 1;
+    this.task.ledger.trees.callback(this.task.life, tuple, reason);
+  }
+
+  /** The end is there when the last message is settled, however early it was announced. */
+  #endWhenSettled(): void {
+    if (this.#description.replay?.endsEarly === true && this.#isSettled) this.task.end();
   }
 
   #emitSome(count: number): void {
-    for (let left = count; left > 0 && !this.isAtEnd; left -= 1) this.#emitOne();
+    for (let left = count; left > 0 && this.#hasInput; left -= 1) this.#emitOne();
+  }
+
+  /** Something to emit now. */
+  get #hasInput(): boolean {
+    return this.#description.replay === undefined ? !this.isAtEnd : this.#source.hasNext;
   }
 
   #emitBurst(size: number, pauseMs: number): void {

@@ -4,6 +4,7 @@ import type { AnyBolt } from '../../api/component-runtime.ts';
 import { isTick } from '../../api/tick.ts';
 import type { TopologyContext } from '../../api/topology-context.ts';
 import type { AnyTuple } from '../../api/tuple.ts';
+import { AckingWork, type SettlingPorts } from './acking-work.ts';
 import { BoltWork } from './bolt-work.ts';
 import { fieldsOf } from './stream-fields.ts';
 import type { BoltDescription } from './workload-description.ts';
@@ -35,12 +36,14 @@ function basicBoltClass(
       },
     });
 
+    readonly #acking = ackingWork(description, this.#work);
+
     override prepare(context: TopologyContext): void {
       this.#work.task.open(context);
     }
 
     execute(tuple: AnyTuple): void | Promise<void> {
-      return this.#work.execute(tuple);
+      return (this.#acking ?? this.#work).execute(tuple);
     }
 
     override tick(): void {
@@ -66,10 +69,14 @@ function plainBoltClass(
     readonly #work = new BoltWork(description, {
       ...surroundings,
       ...description,
-      send: ({ stream, values, parent, task }) => {
-        if (task === undefined) this.emit(stream, values, parent);
-        else this.emitDirect(task, stream, values, parent);
+      send: ({ stream, values, parents, task }) => {
+        if (task === undefined) this.emit(stream, values, parents);
+        else this.emitDirect(task, stream, values, parents);
       },
+    });
+    readonly #acking = ackingWork(description, this.#work, {
+      ack: (tuple) => this.ack(tuple),
+      fail: (tuple, reason) => this.fail(tuple, reason),
     });
 
     override prepare(context: TopologyContext): void {
@@ -82,6 +89,7 @@ function plainBoltClass(
         this.#work.tick();
         return undefined;
       }
+      if (this.#acking !== undefined) return this.#acking.execute(tuple);
       const working = this.#work.execute(tuple);
       if (working !== undefined) return working.then(() => this.ack(tuple));
       this.ack(tuple);
@@ -89,6 +97,7 @@ function plainBoltClass(
     }
 
     override finish(): Promise<void> {
+      this.#acking?.flush();
       return this.#work.finish();
     }
 
@@ -97,4 +106,14 @@ function plainBoltClass(
     }
   }
   return WorkloadBolt;
+}
+
+/** Undefined for a bolt of a workload that runs at most once. */
+function ackingWork(
+  description: BoltDescription,
+  work: BoltWork,
+  ports?: SettlingPorts,
+): AckingWork | undefined {
+  const { acking } = description;
+  return acking && new AckingWork(work, { ...description, acking }, ports);
 }

@@ -19,6 +19,10 @@ export interface WorkloadDescription {
   readonly bolts: readonly BoltDescription[];
 }
 
+export function isAtLeastOnce({ config }: Pick<WorkloadDescription, 'config'>): boolean {
+  return config['topology.reliability.mode'] === 'ATLEAST_ONCE';
+}
+
 /**
  * Every stream of every workload has these fields, in this order: the tuple's number in the ledger,
  * two keys and as many bytes of payload as the stream says.
@@ -71,6 +75,17 @@ export interface SpoutDescription extends ComponentDescription {
   readonly pace: Pace;
   /** Whether tuples have message ids, so that `ack` is called. */
   readonly withMessageIds: boolean;
+  /** How its input is emitted again after a failure; with message ids at least once only. */
+  readonly replay?: ReplayDescription;
+}
+
+export interface ReplayDescription {
+  /** Failures of a message after which it is given up; never unless given. */
+  readonly failuresMax?: number;
+  /** From a failure until the message is emitted again; 0: in the next call of `nextTuple`. */
+  readonly afterMs: number;
+  /** Says that its input has ended as soon as it is read, while messages are pending. */
+  readonly endsEarly: boolean;
 }
 
 export type GroupingDescription =
@@ -117,4 +132,35 @@ export interface BoltDescription extends ComponentDescription {
   readonly concurrency?: BoltConcurrency;
   /** How often it gets a tick; never unless given. */
   readonly tickMs?: number;
+  /** How it treats its input at least once; unless given it acks what it has done. */
+  readonly acking?: AckingDescription;
+}
+
+export interface AckingDescription {
+  /** Whether emits of a Bolt are anchored; those of a BasicBolt always are. */
+  readonly isAnchored: boolean;
+  /** For a Bolt of the style `sync`: emits for several tuples at once, anchored to all of them. */
+  readonly batch?: BatchDescription;
+  /** A Bolt acks each tuple once more. */
+  readonly acksTwice: boolean;
+  readonly mishaps: readonly Mishap[];
+}
+
+/** Tuples that are held until there are so many of them, and no longer than so long. */
+export interface BatchDescription {
+  readonly size: number;
+  readonly forMs: number;
+  /** They are acked as long again after that, and not at once. */
+  readonly isAckedLater?: boolean;
+}
+
+/**
+ * What every so-manyth call of a task does in place of its work, so many times at most, counted
+ * over all its lives: a Bolt fails the tuple or forgets to ack it, either kind throws, which ends
+ * the instance of a Bolt.
+ */
+export interface Mishap {
+  readonly kind: 'fail' | 'forget' | 'throw';
+  readonly every: number;
+  readonly times: number;
 }

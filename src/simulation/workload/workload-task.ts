@@ -4,7 +4,8 @@ import type { Timer } from '../../base/clock.ts';
 import { assertDefined } from '../../base/assert.ts';
 import type { TaskId } from '../../base/ids.ts';
 import { isKey, keyValue } from './keys.ts';
-import type { Ledger, Life } from './ledger.ts';
+import type { Ledger } from './ledger.ts';
+import type { Life } from './life.ts';
 import { chosenTasks } from './task-choice.ts';
 import type { TaskThreads } from './task-threads.ts';
 import type { StreamDescription, UserFault } from './workload-description.ts';
@@ -22,6 +23,8 @@ export interface WorkloadTaskOptions extends WorkloadSurroundings {
   readonly faults: readonly UserFault[];
   /** By `component stream`: the bolt that reads it by direct grouping. */
   readonly directReaders: ReadonlyMap<string, string>;
+  /** Messages that a spout task may have pending; undefined at most once. */
+  readonly pendingMax: number | undefined;
   readonly send: (sent: SentTuple) => void;
 }
 
@@ -31,8 +34,8 @@ export interface SentTuple {
   readonly values: readonly unknown[];
   /** Its number. */
   readonly tuple: number;
-  /** The tuple that it descends from, for a bolt that anchors by hand. */
-  readonly parent: AnyTuple | undefined;
+  /** The tuples that it descends from, for a bolt that anchors by hand. */
+  readonly parents: readonly AnyTuple[];
   /** Where it goes, if its stream is read by direct grouping. */
   readonly task: TaskId | undefined;
 }
@@ -92,8 +95,11 @@ export class WorkloadTask {
     this.#options.threads.spend(this.life.task, ms);
   }
 
-  /** One tuple to one of the streams; its keys follow from how many went before it. */
-  emit(stream: StreamDescription, parent?: AnyTuple): void {
+  /**
+   * One tuple to one of the streams; its keys follow from how many went before it. Returns its
+   * number.
+   */
+  emit(stream: StreamDescription, parents: readonly AnyTuple[] = []): number {
     const { ledger, send } = this.#options;
     const turn = ledger.count(`to ${stream.name}`, this.life.task);
     const first = spread(turn, stream.keys);
@@ -102,17 +108,19 @@ export class WorkloadTask {
     const payload = new Uint8Array(payloadBytes(stream, tuple));
     if (payload.length > 0) payload[payload.length - 1] = tuple & 0xff;
     const values = [tuple, keyValue(first, turn), keyValue(second, turn), payload];
+    ledger.trees.anchor(tuple, parents.map(numberOf));
     try {
-      send({ stream: stream.name, values, tuple, parent, task: this.#directTask(stream, tuple) });
+      send({ stream: stream.name, values, tuple, parents, task: this.#directTask(stream, tuple) });
     } catch (error) {
       ledger.refuse(tuple);
       throw error;
     }
+    return tuple;
   }
 
-  emitToAll(times: number, parent?: AnyTuple): void {
+  emitToAll(times: number, parents: readonly AnyTuple[] = []): void {
     for (let time = 0; time < times; time += 1) {
-      for (const stream of this.#options.streams) this.emit(stream, parent);
+      for (const stream of this.#options.streams) this.emit(stream, parents);
     }
   }
 
@@ -174,6 +182,11 @@ export class WorkloadTask {
     this.ledger.throws(this.life);
     throw new IntendedError(`task ${this.life.task}: ${kind}`);
   }
+}
+
+/** The number of a tuple of a workload. */
+export function numberOf({ values }: AnyTuple): number {
+  return Number(values[0]);
 }
 
 /** The size follows from the tuple's number, so that the receiver knows it too. */

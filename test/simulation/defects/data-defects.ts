@@ -172,7 +172,7 @@ export const DATA_DEFECTS: readonly Defect[] = [
   {
     name: 'an all grouping leaves a task out',
     foundBy: 'nothing lost without a cause',
-    seeds: [8, 12],
+    seeds: [23, 35],
     replace: () => {
       const lame = new WeakMap<RoutedStream, RoutedStream>();
       return replaced(StreamRouter.prototype, 'streamOf', ({ value: streamOf }) => ({

@@ -1,3 +1,4 @@
+import type { Mode } from '../../../src/simulation/scenario/mode.ts';
 import type { Interposer } from '../../../src/simulation/machine/interposer.ts';
 
 /**
@@ -11,6 +12,8 @@ export interface Defect {
   readonly foundBy: string;
   /** Pinned ones, which pass without the defect; one of them is enough. */
   readonly seeds: readonly number[];
+  /** Of the scenarios that the seeds make; at most once unless given. */
+  readonly mode?: Mode;
   /** Made anew for each run. */
   readonly interposer?: () => Interposer;
   /** Returns what undoes it. */

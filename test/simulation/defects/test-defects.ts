@@ -25,7 +25,9 @@ export function testDefects(name: string, defects: readonly Defect[]): void {
 export async function problemsWith(defect: Defect, seed: number): Promise<readonly Problem[]> {
   const restore = defect.replace?.();
   try {
-    const { problems } = await runScenario({ seed }, defect.interposer?.());
+    const { mode } = defect;
+    const request = { seed, ...(mode === undefined ? {} : { mode }) };
+    const { problems } = await runScenario(request, defect.interposer?.());
     return problems;
   } finally {
     restore?.();

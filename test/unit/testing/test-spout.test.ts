@@ -48,9 +48,9 @@ describe('a spout alone', () => {
       [1, 2],
     );
     await spout.ack(1);
-    await spout.fail(2, 'lost');
+    await spout.fail(2, { kind: 'time-out' });
     await spout.nextTuple(2);
-    assert.deepEqual(spout.component.calls, ['open 0 of 1', 'ack 1', 'fail 2 lost']);
+    assert.deepEqual(spout.component.calls, ['open 0 of 1', 'ack 1', 'fail 2 time-out']);
     assert.deepEqual(
       spout.outputs().map(({ number }) => number),
       [1, 2, 2, 3],

@@ -26,7 +26,9 @@ function perfect(): HandWritten {
 function record(result: CompletionResult, ...processes: readonly string[]): Partial<FinishedRun> {
   const incidents = processes.map((process) => ({ atMs: 1, container: 1, process, reason: '' }));
   const id = topologyId('small-1');
-  return { completion: { topologyId: id, completedAtMs: 90_000, result, incidents } };
+  return {
+    completion: { topologyId: id, completedAtMs: 90_000, result, incidents, recovered: [] },
+  };
 }
 
 test('a run in which all come to their end once is in order', () => {
@@ -89,6 +91,23 @@ test('the record names processes that ended with data, and no others', () => {
   );
   assert.deepEqual(problemsOf(run, record('completed-with-losses')), [
     'the record says completed-with-losses and names 0 processes',
+  ]);
+});
+
+test('the record may name a death as recovered, and only one that there was', () => {
+  const run = perfect();
+  const { instance, streamManager } = new Places(packingOf(run.workload)).of(run.sink);
+  const recovered = [instance, streamManager].map((process) => ({
+    atMs: 1,
+    container: 1,
+    process,
+    reason: '',
+  }));
+  const { completion } = record('completed');
+  assert.ok(completion !== undefined);
+  const ends = [anEnd(instance, 5000)];
+  assert.deepEqual(problemsOf(run, { ends, completion: { ...completion, recovered } }), [
+    `the record names ${streamManager}, which never ended`,
   ]);
 });
 

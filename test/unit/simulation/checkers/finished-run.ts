@@ -47,6 +47,7 @@ export function aFinishedRun(workload: Workload, change: Partial<FinishedRun> = 
       completedAtMs: 90_000,
       result: 'completed',
       incidents: [],
+      recovered: [],
     },
     ends: [],
     commands: [],

@@ -1,6 +1,6 @@
 import { assertDefined } from '../../../../src/base/assert.ts';
 import type { TaskId } from '../../../../src/base/ids.ts';
-import type { Life } from '../../../../src/simulation/workload/ledger.ts';
+import type { Life } from '../../../../src/simulation/workload/life.ts';
 import { createWorkload, type Workload } from '../../../../src/simulation/workload/workload.ts';
 import type {
   GroupingDescription,

@@ -49,11 +49,13 @@ test('a stream manager is measured by windows, tasks and peers', () => {
       what: 'what task 1 has not consumed',
       bytes: 7,
       limitBytes: 2 * (512 * KIB + setBytes),
+      perConnectionEndBytes: 512 * KIB + setBytes,
     },
     {
       what: 'what waits for the instance of task 1',
       bytes: 8,
       limitBytes: 2 * (512 * KIB + setBytes),
+      perConnectionEndBytes: 512 * KIB + setBytes,
     },
   ]);
 });

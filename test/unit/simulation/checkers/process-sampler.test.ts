@@ -26,7 +26,8 @@ function anObject(made: { readonly prototype: object }, getters: Record<string, 
 function aStreamManager(planInForce: PhysicalPlan | undefined): object {
   const outbox = { task: taskId(1), queuedBytes: 7, underWayBytes: 0 };
   const holdings = { outboxes: [outbox], destinations: [], heldBytes: 0 };
-  return anObject(StreamManager, { plan: planInForce, holdings });
+  const backPressure = { announced: [], holds: [], held: new Set() };
+  return anObject(StreamManager, { plan: planInForce, holdings, backPressure, liveTrees: 3 });
 }
 
 function aSampler() {
@@ -46,9 +47,10 @@ test('plans of stream managers and masters are told, and what is held', () => {
   sampler.look(processes, 5);
   assert.deepEqual(
     events.map((event) => ('process' in event ? `${event.kind} ${event.process}` : event.kind)),
-    ['plan heron-tmanager', 'plan stmgr-1', 'measures stmgr-1'],
+    ['plan heron-tmanager', 'plan stmgr-1', 'pressure stmgr-1', 'measures stmgr-1'],
   );
-  const [, , measured] = events;
+  const [, , pressure, measured] = events;
+  assert.ok(pressure?.kind === 'pressure' && pressure.liveTrees === 3);
   assert.ok(measured?.kind === 'measures');
   assert.deepEqual(
     measured.measures.map(({ what, bytes }) => `${what}: ${bytes}`),

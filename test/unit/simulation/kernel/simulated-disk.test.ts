@@ -164,6 +164,17 @@ describe('faults of a simulated disk', () => {
       isFull,
     );
     await assert.rejects(
+      run(() => files.append('/data/new', bytesOf('x'))),
+      isFull,
+    );
+    await assert.rejects(
+      run(() => files.append('/data/a', bytesOf(' and more'))),
+      isFull,
+    );
+    const added = textOf(disk.tree.read('/data/a'));
+    assert.ok('a long old text and more'.startsWith(added), added);
+    assert.ok(added.startsWith('a long old text') && !added.endsWith('more'), added);
+    await assert.rejects(
       run(() => files.write('/data/a', bytesOf('a newer text'))),
       isFull,
     );

@@ -8,6 +8,7 @@ for (const entry of [
   'executor/main',
   'topology-master/main',
   'stream-manager/main',
+  'metrics-cache/main',
   'metrics-manager/main',
   'instance/main',
 ]) {

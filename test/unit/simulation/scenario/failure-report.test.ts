@@ -40,7 +40,7 @@ test('a failing seed says what is wrong, with which faults, and how to see it ag
 
 test('a workload of its own is part of the command, quoted for a shell', () => {
   const workload = aWorkload({ name: `it's` });
-  const command = replayCommand(7, { faults: [], workload });
+  const command = replayCommand(7, { trial: { faults: [], workload } });
   const text = JSON.stringify(workload).replace(`it's`, String.raw`it'\''s`);
   assert.equal(command, `npm run simulate -- --seed 7 --faults '[]' --workload '${text}'`);
 });

@@ -10,6 +10,7 @@ import {
   topologyId,
 } from '../../../../src/base/ids.ts';
 import { silentLogger } from '../../../../src/base/logger.ts';
+import { createSeededRandom } from '../../../../src/base/random.ts';
 import type { PackingPlan } from '../../../../src/model/packing-plan.ts';
 import { PlanIndex } from '../../../../src/model/plan-index.ts';
 import {
@@ -99,6 +100,7 @@ export class LoopbackEngine {
       plan,
       task,
       log: silentLogger,
+      random: createSeededRandom(1),
       clock: this.clock,
       workingDirectory: '/',
       registerMetric() {},
@@ -113,8 +115,16 @@ export class LoopbackEngine {
     attach(
       component,
       {
-        emit: (stream, values) => this.#route(loop, stream, values),
-        emitDirect: (to, stream, values) => this.#route(loop, stream, values, taskId(to)),
+        emit: (stream, values, _anchors, messageId) => {
+          this.#route(loop, stream, values);
+          ackSoon(component, messageId);
+        },
+        emitDirect: (to, stream, values, _anchors, messageId) => {
+          this.#route(loop, stream, values, taskId(to));
+          ackSoon(component, messageId);
+        },
+        inputEnded: false,
+        deadLetter: () => Promise.resolve(),
         ack() {},
         fail() {},
         reportError() {},
@@ -199,4 +209,10 @@ export class LoopbackEngine {
     this.#turns.set(key, turn + 1);
     return turn;
   }
+}
+
+/** Under at most once a message is settled when the call is over that emitted it. */
+function ackSoon(component: AnyComponent, messageId: unknown): void {
+  if (messageId === undefined || !isSpout(component)) return;
+  void Promise.resolve().then(() => component.ack(messageId));
 }

@@ -4,6 +4,7 @@ import { Tuple, TupleOrigin } from '../../../../src/api/tuple.ts';
 import { assertDefined } from '../../../../src/base/assert.ts';
 import { componentName, streamName, type TaskId, topologyId } from '../../../../src/base/ids.ts';
 import { silentLogger } from '../../../../src/base/logger.ts';
+import { createSeededRandom } from '../../../../src/base/random.ts';
 import { PlanIndex } from '../../../../src/model/plan-index.ts';
 import { ExpectedRouting } from '../../../../src/simulation/checkers/expected-routing.ts';
 import type { Workload } from '../../../../src/simulation/workload/workload.ts';
@@ -37,6 +38,7 @@ export class RunningComponent {
       plan: new PlanIndex(aPhysicalPlan(topology, packing)),
       task: this.task,
       log: silentLogger,
+      random: createSeededRandom(1),
       clock: this.clock,
       workingDirectory: '/',
       registerMetric() {},

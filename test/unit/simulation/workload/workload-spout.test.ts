@@ -147,3 +147,111 @@ test('an emit that is refused leaves no tuple', async () => {
   assert.throws(() => spout.nextTuple(), /refused/);
   assert.equal(workload.ledger.emitted(0), undefined);
 });
+
+/** A spout that has been opened, of a workload that runs at least once. */
+async function aReplayingSpout(change: Partial<SpoutDescription>, pendingMax = 100) {
+  const config = {
+    'topology.reliability.mode': 'ATLEAST_ONCE',
+    'topology.max.spout.pending': String(pendingMax),
+  };
+  const plan = aSpoutPlan({
+    withMessageIds: true,
+    tuples: 2,
+    replay: { afterMs: 0, endsEarly: false },
+    ...change,
+  });
+  const workload = createWorkload(aWorkloadPlan({ config, spouts: [plan] }));
+  const start = async () => {
+    const running = new RunningComponent(workload, 'source');
+    assert.ok(isSpout(running.component));
+    await running.component.open(running.context);
+    return { running, spout: running.component };
+  };
+  return { ...(await start()), start, trees: workload.ledger.trees };
+}
+
+const FAILED = {
+  kind: 'explicit',
+  component: undefined,
+  task: undefined,
+  error: undefined,
+} as const;
+
+test('what failed is emitted again, and the end waits until all is settled', async () => {
+  const { spout, running, trees } = await aReplayingSpout({});
+  spout.nextTuple();
+  assert.deepEqual(running.emitted, [0, 1]);
+  await spout.fail(0, FAILED);
+  await spout.ack(1);
+  spout.nextTuple();
+  spout.nextTuple();
+  assert.deepEqual([running.emitted, running.collector.ends], [[0, 1, 2], 0]);
+  await spout.ack(2);
+  spout.nextTuple();
+  assert.equal(running.collector.ends, 1);
+  assert.equal(running.life.endedAtMs, 0);
+  assert.deepEqual(
+    trees.callbacks.map(({ tuple, reason }) => [tuple, reason?.kind]),
+    [
+      [0, 'explicit'],
+      [1, undefined],
+      [2, undefined],
+    ],
+  );
+  assert.deepEqual(
+    trees.messages.map(({ tuple }) => tuple),
+    [0, 1, 2],
+  );
+});
+
+test('an end that is said early is there when all is settled', async () => {
+  const replay = { afterMs: 0, endsEarly: true };
+  const { spout, running } = await aReplayingSpout({ replay });
+  spout.nextTuple();
+  spout.nextTuple();
+  assert.equal(running.collector.ends, 1);
+  assert.equal(running.life.endedAtMs, undefined);
+  await spout.fail(1, FAILED);
+  spout.nextTuple();
+  assert.deepEqual(running.emitted, [0, 1, 2]);
+  await spout.ack(0);
+  assert.equal(running.life.endedAtMs, undefined);
+  await spout.ack(2);
+  assert.equal(running.life.endedAtMs, 0);
+});
+
+test('what failed can rest, and a pause of the topology ends the rest', async () => {
+  const replay = { afterMs: 50, endsEarly: false };
+  const { spout, running } = await aReplayingSpout({ replay });
+  spout.nextTuple();
+  await spout.fail(0, FAILED);
+  await spout.fail(1, FAILED);
+  spout.nextTuple();
+  assert.equal(running.emitted.length, 2);
+  running.clock.advance(50);
+  assert.equal(running.wakes, 2);
+  spout.nextTuple();
+  assert.equal(running.emitted.length, 4);
+  await spout.fail(2, FAILED);
+  await spout.deactivate();
+  spout.nextTuple();
+  assert.equal(running.emitted.length, 5);
+});
+
+test('a new process emits again what the one before had pending', async () => {
+  const { spout, start } = await aReplayingSpout({ tuples: 3 });
+  spout.nextTuple();
+  await spout.ack(1);
+  const second = await start();
+  second.spout.nextTuple();
+  assert.deepEqual(second.running.emitted, [3, 4]);
+});
+
+test('a call beside too many pending messages is in the ledger', async () => {
+  const { spout, trees } = await aReplayingSpout({ tuples: 9 }, 4);
+  spout.nextTuple();
+  spout.nextTuple();
+  assert.deepEqual(trees.excesses, []);
+  spout.nextTuple();
+  assert.match(trees.excesses[0] ?? '', /called with 6 messages pending/);
+});

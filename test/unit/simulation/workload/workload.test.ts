@@ -18,7 +18,7 @@ const SMALL = { executionsMax: 400, spanMsMax: 300, hasUserFaults: false } as co
 function problemsOf(workload: Workload): readonly string[] {
   const packing = packingOf(workload);
   const run = aFinishedRun(workload, { endedAtMs: workload.ledger.executeCount });
-  return createCheckers({ packing }).flatMap((checker) =>
+  return createCheckers({ packing, workload: workload.plan }).flatMap((checker) =>
     checker.finish(run).map((problem) => `${checker.name}: ${problem}`),
   );
 }

@@ -1,0 +1,230 @@
+import { containerId, streamManagerIdOf, type TaskId, taskId } from '../../base/ids.ts';
+import type { PackingPlan } from '../../model/packing-plan.ts';
+import { Settings } from '../../model/settings.ts';
+import type { PressureView } from '../../stream-manager/back-pressure.ts';
+import type { Packet } from '../../wire/frame.ts';
+import { StartBackPressure } from '../../wire/messages.ts';
+import type { WorkloadDescription } from '../workload/workload-description.ts';
+import type { Checker, FinishedRun, PressureEvent, SimulationEvent } from './checker.ts';
+import { ExpectedRouting } from './expected-routing.ts';
+import { type Direction, PacketTap } from './packet-tap.ts';
+import { Problems } from './problems.ts';
+
+/** Between the news that a task has caught up and the release elsewhere; looks are 100 ms apart. */
+const RELEASED_WITHIN_MS = 1000;
+/** Between a start message, or its repetition at a new link, and the hold; a few looks. */
+const HELD_WITHIN_MS = 300;
+/** A timer, and a look. */
+const EXPIRED_WITHIN_MS = 500;
+
+interface Kept {
+  readonly holder: string;
+  readonly owner: string;
+  readonly task: TaskId | undefined;
+  readonly sinceMs: number;
+  readonly atMs: number;
+}
+
+/**
+ * Back pressure has an owner, an end, and the right spouts.
+ *
+ * B1. Nobody is held for a task any more soon after its stream manager has stopped to say that it
+ *     is behind, unless a fault delays the news.
+ * B2. Nobody is held by another stream manager for longer than a lease after its last start
+ *     message has come. No fault is an excuse.
+ * B3. Those spouts of a container hold whose tuples reach a component that is behind, or all where
+ *     the topology says so; and no others.
+ * B4. A stream manager that hears of somebody who is behind holds for it until it hears otherwise.
+ * B5. When a topology has completed in a run without faults nobody is behind.
+ */
+export class PressureChecker implements Checker {
+  readonly name = 'back pressure ends';
+  readonly #upstream: Upstream;
+  readonly #leaseMs: number;
+  readonly #tap = new PacketTap({
+    onPacket: (packet, direction, atMs) => this.#handle(packet, direction, atMs),
+    onConnectionEnd() {},
+  });
+  /** By `holder owner task`: when the last start message came. */
+  readonly #startedMs = new Map<string, number>();
+  /** By `owner task`: when it last said that the task is behind. */
+  readonly #announcedMs = new Map<string, number>();
+  /** By `owner task`: since when it has said so at each look, and what component that is. */
+  readonly #announcedSinceMs = new Map<string, number>();
+  /** By `holder owner task`: since when a hold that was there is missing. */
+  readonly #missingSinceMs = new Map<string, number>();
+  readonly #missing = new Map<string, Kept>();
+  /** By holder: when it was first, and last, seen to run without a break. */
+  readonly #seen = new Map<string, { pid: number; fromMs: number; lastMs: number }>();
+  readonly #views = new Map<string, PressureView>();
+  readonly #kept = new Map<string, Kept>();
+  readonly #excesses: string[] = [];
+  readonly #told = new Set<string>();
+
+  constructor(packing: PackingPlan, workload: WorkloadDescription) {
+    const settings = new Settings(new Map(Object.entries(workload.config)));
+    this.#leaseMs = settings.get('heron.streammgr.backpressure.lease.ms');
+    const scope = settings.get('topology.backpressure.scope');
+    this.#upstream = new Upstream(workload, packing, scope === 'all');
+  }
+
+  observe(event: SimulationEvent): void {
+    this.#tap.observe(event);
+    if (event.kind === 'pressure') this.#look(event);
+    else if (event.kind === 'process-end') this.#views.delete(event.process);
+  }
+
+  finish(run: FinishedRun): readonly string[] {
+    const problems = new Problems();
+    for (const excess of this.#excesses) problems.add(excess);
+    for (const { holder, owner, task, sinceMs, atMs } of this.#kept.values()) {
+      const processes = [holder, owner];
+      if (run.explanation.explainsDelay({ processes, fromMs: sinceMs, toMs: atMs })) continue;
+      const since = `not since ${sinceMs} ms`;
+      problems.add(
+        `${holder} held for task ${task} at ${atMs} ms, of which ${owner} had said so ${since}`,
+      );
+    }
+    for (const { holder, owner, task, sinceMs, atMs } of this.#missing.values()) {
+      const processes = [holder, owner];
+      if (run.explanation.explainsDelay({ processes, fromMs: sinceMs, toMs: atMs })) continue;
+      problems.add(
+        `${holder} did not hold for task ${task} of ${owner} from ${sinceMs} ms to ${atMs} ms`,
+      );
+    }
+    if (run.outcome === 'completed' && !run.explanation.hasFaults && run.ends.length === 0) {
+      for (const [process, { announced, held }] of this.#views) {
+        if (announced.length + held.size === 0) continue;
+        problems.add(`${process} is under back pressure although all input is processed`);
+      }
+    }
+    return problems.list();
+  }
+
+  #handle(packet: Packet, { from, to }: Direction, atMs: number): void {
+    if (packet.typeName !== StartBackPressure.typeName) return;
+    const message = StartBackPressure.decode(packet.payload);
+    this.#startedMs.set(`${to} ${from} ${taskId(message.taskId)}`, atMs);
+  }
+
+  #look({ process, pid, view, atMs }: PressureEvent): void {
+    const runsFromMs = this.#runsFrom(process, pid, atMs);
+    this.#views.set(process, view);
+    for (const task of view.announced) this.#announcedMs.set(`${process} ${task}`, atMs);
+    this.#noteAnnounced(process, view, atMs);
+    this.#checkMissing(process, view, { runsFromMs, atMs });
+    for (const { streamManager: owner, task, sinceMs } of view.holds) {
+      const key = `${process} ${owner} ${task}`;
+      const announcedMs = this.#announcedMs.get(`${owner} ${task}`) ?? sinceMs;
+      const behindMs = Math.max(announcedMs, sinceMs, runsFromMs);
+      if (atMs - behindMs > RELEASED_WITHIN_MS && !this.#kept.has(key)) {
+        this.#kept.set(key, { holder: process, owner, task, sinceMs: behindMs, atMs });
+      }
+      if (owner !== process) this.#checkLease(key, Math.max(sinceMs, runsFromMs), atMs);
+    }
+    this.#checkScope(process, view, atMs);
+  }
+
+  #noteAnnounced(process: string, { announced }: PressureView, atMs: number): void {
+    const said = new Set(announced.map((task) => `${process} ${task}`));
+    for (const key of this.#announcedSinceMs.keys()) {
+      if (key.startsWith(`${process} `) && !said.has(key)) this.#announcedSinceMs.delete(key);
+    }
+    for (const key of said) {
+      if (!this.#announcedSinceMs.has(key)) this.#announcedSinceMs.set(key, atMs);
+    }
+  }
+
+  /** B4: of all that are announced for long, as this one sees it. */
+  #checkMissing(
+    process: string,
+    { holds }: PressureView,
+    { runsFromMs, atMs }: { readonly runsFromMs: number; readonly atMs: number },
+  ): void {
+    for (const [said, announcedMs] of this.#announcedSinceMs) {
+      const [owner = '', number] = said.split(' ');
+      const task = taskId(Number(number));
+      const isHeld = holds.some((hold) => hold.streamManager === owner && hold.task === task);
+      const key = `${process} ${said}`;
+      if (isHeld) {
+        this.#missingSinceMs.delete(key);
+        continue;
+      }
+      const sinceMs = Math.max(this.#missingSinceMs.get(key) ?? atMs, announcedMs, runsFromMs);
+      this.#missingSinceMs.set(key, sinceMs);
+      if (atMs - sinceMs < HELD_WITHIN_MS || this.#missing.has(key)) continue;
+      this.#missing.set(key, { holder: process, owner, task, sinceMs, atMs });
+    }
+  }
+
+  /** A paused process is not looked at: what it notices counts from its return on. */
+  #runsFrom(process: string, pid: number, atMs: number): number {
+    const seen = this.#seen.get(process);
+    if (seen === undefined || seen.pid !== pid || atMs - seen.lastMs > RELEASED_WITHIN_MS / 2) {
+      this.#seen.set(process, { pid, fromMs: atMs, lastMs: atMs });
+      return atMs;
+    }
+    seen.lastMs = atMs;
+    return seen.fromMs;
+  }
+
+  #checkLease(key: string, sinceMs: number, atMs: number): void {
+    const renewedMs = Math.max(this.#startedMs.get(key) ?? 0, sinceMs);
+    const limitMs = renewedMs + this.#leaseMs + EXPIRED_WITHIN_MS;
+    if (atMs <= limitMs || this.#told.has(key)) return;
+    this.#told.add(key);
+    const [holder, owner, task] = key.split(' ');
+    this.#excesses.push(
+      `${holder} held for task ${task} of ${owner} at ${atMs} ms, ` +
+        `its lease began at ${renewedMs} ms`,
+    );
+  }
+
+  #checkScope(process: string, { holds, held }: PressureView, atMs: number): void {
+    const wanted = new Set(
+      holds.flatMap(({ component }) => this.#upstream.spoutsOf(process, component)),
+    );
+    const isRight = wanted.size === held.size && [...wanted].every((task) => held.has(task));
+    if (isRight || this.#told.has(process)) return;
+    this.#told.add(process);
+    const [has, should] = [held, wanted].map((tasks) => `[${[...tasks].join(', ')}]`);
+    this.#excesses.push(`${process} held tasks ${has} in place of ${should} at ${atMs} ms`);
+  }
+}
+
+/** Which spout tasks of a container feed a component, worked out by the workload alone. */
+class Upstream {
+  readonly #workload: WorkloadDescription;
+  readonly #routing: ExpectedRouting;
+  readonly #homes: ReadonlyMap<TaskId, string>;
+  readonly #isAll: boolean;
+
+  constructor(workload: WorkloadDescription, packing: PackingPlan, isAll: boolean) {
+    this.#workload = workload;
+    this.#routing = new ExpectedRouting(workload, packing);
+    this.#homes = new Map(
+      packing.containers.flatMap(({ id, instances }) =>
+        instances.map(({ task }) => [task, streamManagerIdOf(containerId(id))] as const),
+      ),
+    );
+    this.#isAll = isAll;
+  }
+
+  spoutsOf(streamManager: string, component: string | undefined): readonly TaskId[] {
+    const { spouts } = this.#workload;
+    const sources = component === undefined || this.#isAll ? undefined : this.#sourcesOf(component);
+    return spouts
+      .filter(({ name }) => sources?.has(name) ?? true)
+      .flatMap(({ name }) => this.#routing.tasksOf(name))
+      .filter((task) => this.#homes.get(task) === streamManager);
+  }
+
+  #sourcesOf(component: string): ReadonlySet<string> {
+    const sources = new Set([component]);
+    for (const name of sources) {
+      const bolt = this.#workload.bolts.find((candidate) => candidate.name === name);
+      for (const input of bolt?.inputs ?? []) sources.add(input.component);
+    }
+    return sources;
+  }
+}
