@@ -21,6 +21,7 @@ import {
   topologyName,
 } from '../src/base/ids.ts';
 import { silentLogger } from '../src/base/logger.ts';
+import { createSeededRandom } from '../src/base/random.ts';
 import { PlanIndex } from '../src/model/plan-index.ts';
 
 const CALLS = 2_000_000;
@@ -46,6 +47,8 @@ class Sum implements Collector {
   fail(): void {}
   reportError(): void {}
   endOfInput(): void {}
+  readonly inputEnded = false;
+  async deadLetter(): Promise<void> {}
 }
 
 const bolt = new Emitting();
@@ -116,6 +119,7 @@ function contextSource(): ContextSource {
     task: taskId(1),
     log: silentLogger,
     clock: systemClock,
+    random: createSeededRandom(1),
     workingDirectory: '/',
     registerMetric() {},
     every: () => ({ cancel() {} }),

@@ -32,8 +32,12 @@ export function settingsPage(): string {
 
 function settingRow(key: SettingKey): string {
   const { type, default: value, unit, doc }: Setting<unknown> = SETTINGS[key];
-  const text = value === undefined ? '' : `\`${JSON.stringify(value).replaceAll('"', '')}\``;
+  const text = value === undefined ? '' : `\`${defaultText(value)}\``;
   return `| \`${key}\` | ${type.expected} | ${text} | ${unit ?? ''} | ${doc} |\n`;
+}
+
+function defaultText(value: unknown): string {
+  return Array.isArray(value) ? value.join(',') : JSON.stringify(value).replaceAll('"', '');
 }
 
 function heronSection(): string {

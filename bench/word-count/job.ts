@@ -4,24 +4,18 @@
   Arguments: bolt (count | transport), tasks of each component, words per second of each spout (0 =
   as many as it can), folder for the samples, distinct words (450,000 unless given).
 
-  Each bolt task appends a line to its file of samples every SAMPLE_MS: the machine's monotonic
+  Each bolt task appends a line to its file of samples every 250 ms: the machine's monotonic
   clock, and how many words it has executed; the runner takes rates from these.
 */
 
-import { createWriteStream, type WriteStream } from 'node:fs';
-import { BasicBolt, fields, Spout, topology, type TopologyContext, type Tuple } from 'heron-ts';
+import { fields, Spout, topology, type TopologyContext, type Tuple } from 'heron-ts';
 import { LatencyHistogram } from './latency-histogram.ts';
+import { Count, MeasuredBolt, nowMicros, type Sampler, Transport } from './measured-bolts.ts';
 import { WordRandom, wordList } from './words.ts';
 
-const SAMPLE_MS = 250;
 const WORDS = 450_000;
 /** Task i draws with seed 7 + i. */
 const SPOUT_SEED = 7;
-
-/** Microseconds of the machine's monotonic clock; exact as a double for 285 years of uptime. */
-function nowMicros(): number {
-  return Number(process.hrtime.bigint() / 1000n);
-}
 
 class Words extends Spout.of({ default: fields<{ word: string; at: number }>()('word', 'at') }) {
   override nextTuple(): void {}
@@ -68,62 +62,6 @@ class PacedWords extends Words {
       const word = this.#words[this.#random.below(WORDS)] as string;
       this.emit({ word, at: nowMicros() });
     }
-  }
-}
-
-/** What all measured bolts do besides their work. */
-class Sampler {
-  executed = 0;
-  readonly #file: WriteStream;
-
-  constructor(context: TopologyContext, folder: string, extra: () => object = () => ({})) {
-    this.#file = createWriteStream(`${folder}/samples-${context.taskId}.jsonl`);
-    context.clock.every(SAMPLE_MS, () => {
-      const sample = { atMicros: nowMicros(), executed: this.executed, ...extra() };
-      this.#file.write(`${JSON.stringify(sample)}\n`);
-    });
-  }
-}
-
-abstract class MeasuredBolt extends BasicBolt.of({}) {
-  readonly #folder: string;
-  protected sampler: Sampler | undefined;
-
-  constructor(folder: string) {
-    super();
-    this.#folder = folder;
-  }
-
-  override prepare(context: TopologyContext): void {
-    this.sampler = new Sampler(context, this.#folder, () => this.extra());
-  }
-
-  protected extra(): object {
-    return {};
-  }
-}
-
-class Count extends MeasuredBolt {
-  readonly #counts = new Map<string, number>();
-
-  override execute(tuple: Tuple<{ word: string }>): void {
-    const word = tuple.get('word');
-    this.#counts.set(word, (this.#counts.get(word) ?? 0) + 1);
-    (this.sampler as Sampler).executed += 1;
-  }
-}
-
-/** Only sums lengths: shows the engine itself. */
-class Transport extends MeasuredBolt {
-  #letters = 0;
-
-  override execute(tuple: Tuple<{ word: string }>): void {
-    this.#letters += tuple.get('word').length;
-    (this.sampler as Sampler).executed += 1;
-  }
-
-  protected override extra(): object {
-    return { letters: this.#letters };
   }
 }
 

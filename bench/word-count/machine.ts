@@ -8,6 +8,8 @@ const TICKS_PER_SECOND = 100;
 export interface ProcessUse {
   /** Heron's name of the process, without numbers: `heron-instance`, `heron-stmgr`. */
   readonly kind: string;
+  /** Of an instance its component, else the kind. */
+  readonly part: string;
   readonly pid: number;
   readonly cpuSeconds: number;
   readonly pssMb: number;
@@ -22,8 +24,10 @@ export function processesOf(dataRoot: string): ProcessUse[] {
     try {
       const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
       if (!command.includes(dataRoot)) continue;
+      const kind = command.split(' ', 1)[0] ?? '';
       found.push({
-        kind: command.split(' ', 1)[0] ?? '',
+        kind,
+        part: /--instance-id=container_\d+_(\S+)_\d+/.exec(command)?.[1] ?? kind,
         pid,
         cpuSeconds: cpuSecondsOf(pid),
         pssMb: pssMbOf(pid),

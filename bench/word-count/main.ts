@@ -57,12 +57,12 @@ function row(bench: BenchCase, runs: readonly CaseRun[]): object {
     submitToFirstWordSeconds: spread(runs.map((run) => run.submitToFirstWordSeconds)),
     cpuSecondsPerMillionWords: spread(runs.map((run) => run.cpuSecondsPerMillionWords)),
     pssMb: last?.pssMb,
-    ...(last?.latency === undefined
+    ...(last?.extra === undefined
       ? {}
       : {
           emitToExecuteMs: {
-            p50: spread(runs.map((run) => run.latency?.p50Ms ?? Number.NaN)),
-            p99: spread(runs.map((run) => run.latency?.p99Ms ?? Number.NaN)),
+            p50: spread(runs.map((run) => run.extra?.p50Ms ?? Number.NaN)),
+            p99: spread(runs.map((run) => run.extra?.p99Ms ?? Number.NaN)),
           },
         }),
   };
@@ -70,8 +70,8 @@ function row(bench: BenchCase, runs: readonly CaseRun[]): object {
 
 function tableRow(bench: BenchCase, runs: readonly CaseRun[]): object {
   const rate = spread(runs.map((run) => run.wordsPerSecond / 1e6));
-  const p50 = spread(runs.map((run) => run.latency?.p50Ms ?? Number.NaN)).median;
-  const p99 = spread(runs.map((run) => run.latency?.p99Ms ?? Number.NaN)).median;
+  const p50 = spread(runs.map((run) => run.extra?.p50Ms ?? Number.NaN)).median;
+  const p99 = spread(runs.map((run) => run.extra?.p99Ms ?? Number.NaN)).median;
   return {
     case: bench.name,
     bolt: bench.bolt,

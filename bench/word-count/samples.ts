@@ -4,16 +4,25 @@ import { microsOf } from './latency-histogram.ts';
 
 /* Reads what the measured bolts wrote (job.ts). */
 
+/** What the names of the bolts' files begin with. */
+const BOLTS = 'samples-';
+
 interface Sample {
   readonly atMicros: number;
   readonly executed: number;
+  readonly failed?: number;
   readonly micros?: readonly (readonly [bucket: number, count: number])[];
 }
 
 /** From each task's own counts at both ends, interpolated between its samples. */
-export function wordsPerSecond(folder: string, fromMicros: number, toMicros: number): number {
+export function wordsPerSecond(
+  folder: string,
+  fromMicros: number,
+  toMicros: number,
+  prefix: string = BOLTS,
+): number {
   let words = 0;
-  for (const samples of readTasks(folder)) {
+  for (const samples of readTasks(folder, prefix)) {
     words += executedAt(samples, toMicros) - executedAt(samples, fromMicros);
   }
   return words / ((toMicros - fromMicros) / 1e6);
@@ -34,9 +43,15 @@ export interface Latency {
   readonly words: number;
 }
 
-export function latency(folder: string, fromMicros: number, toMicros: number): Latency {
+/** `prefix` is that of the files of those tasks that measure it. */
+export function latency(
+  folder: string,
+  fromMicros: number,
+  toMicros: number,
+  prefix: string = BOLTS,
+): Latency {
   const counts = new Map<number, number>();
-  for (const sample of readTasks(folder).flat()) {
+  for (const sample of readTasks(folder, prefix).flat()) {
     if (sample.atMicros < fromMicros || sample.atMicros > toMicros) continue;
     for (const [bucket, count] of sample.micros ?? []) {
       counts.set(bucket, (counts.get(bucket) ?? 0) + count);
@@ -55,9 +70,15 @@ export function latency(folder: string, fromMicros: number, toMicros: number): L
   return { p50Ms: quantile(0.5), p99Ms: quantile(0.99), p999Ms: quantile(0.999), words };
 }
 
-function readTasks(folder: string): Sample[][] {
+/** The sum of a count over all tasks, as it was at last. */
+export function lastOf(folder: string, count: 'executed' | 'failed', prefix: string): number {
+  const lasts = readTasks(folder, prefix).map((samples) => samples.at(-1)?.[count] ?? 0);
+  return lasts.reduce((sum, last) => sum + last, 0);
+}
+
+function readTasks(folder: string, prefix: string = BOLTS): Sample[][] {
   return readdirSync(folder)
-    .filter((name) => name.startsWith('samples-'))
+    .filter((name) => name.startsWith(prefix))
     .map((name) =>
       readFileSync(join(folder, name), 'utf8')
         .split('\n')

@@ -98,6 +98,26 @@ describe('the examples', { concurrency: AT_ONCE }, () => {
     ]);
   });
 
+  test('what cannot be processed becomes a dead letter, and the rest is counted', async (t) => {
+    const cluster = await aCluster(t);
+    const file = join(cluster.folder, 'orders.jsonl');
+    const orders = Array.from({ length: 100 }, (_, n) =>
+      JSON.stringify({ customer: n % 2 === 0 ? 'ada' : 'grace', amount: n === 50 ? -1 : 1 }),
+    );
+    orders[20] = '{"customer": "ada", ';
+    await writeFile(file, orders.map((order) => `${order}\n`).join(''));
+    const name = 'dead-letters';
+    const sums = await resultOf(cluster, name, begin(cluster, name, file));
+    assert.deepEqual(sums, ['ada 48', 'grace 50']);
+    const { code, stdout } = await cluster.deadLetters(name);
+    assert.equal(code, 0);
+    const { letters } = JSON.parse(stdout) as { readonly letters: readonly { reason: unknown }[] };
+    assert.equal(letters.length, 2, stdout);
+    for (const said of ['unreadable', 'thrown', 'an order of -1']) {
+      assert.ok(stdout.includes(said), stdout);
+    }
+  });
+
   test('streams of others are read to their ends', async (t) => {
     const cluster = await aCluster(t);
     const file = join(cluster.folder, 'text.txt');

@@ -244,7 +244,7 @@ test('every row about what one knows from Storm runs', async () => {
   control.isOver = false;
   await using spout = await testSpout(makeSpout);
   await spout.nextTuple(1);
-  await spout.fail(1, 'lost');
+  await spout.fail(1, { error: 'lost' });
 
   const left = rows.filter(({ line }) => !ran.has(line));
   assert.deepEqual(left, []);

@@ -100,7 +100,13 @@ test('every block of TypeScript in the documentation compiles', () => {
 });
 
 test('every setting that the guides name exists', () => {
-  const guides = ['getting-started', 'coming-from-storm', 'operations', 'wire-protocol'];
+  const guides = [
+    'getting-started',
+    'coming-from-storm',
+    'operations',
+    'wire-protocol',
+    'reliability',
+  ];
   for (const guide of guides) {
     const keys = readPage(`docs/${guide}.md`).matchAll(/(?<![\w./])(?:topology|heron)\.[\w.]*\w/g);
     for (const [key] of keys) {
@@ -135,7 +141,7 @@ function anchorsOf(page: string): readonly string[] {
 test('every command that the documentation names exists', () => {
   const known = createProgram(async () => {}).commands.map((command) => command.name());
   for (const page of PAGES) {
-    const commands = readPage(page).matchAll(/(?:^|`|npx )heron ([a-z]+)/gm);
+    const commands = readPage(page).matchAll(/(?:^|`|npx |\$ )heron ([a-z][a-z-]*)/gm);
     for (const [, command = ''] of commands) {
       assert.ok(known.includes(command), `${page} names a command heron ${command}`);
     }

@@ -136,6 +136,8 @@ export class Cluster {
   /** For the files of a test; the cluster itself lives in a folder below. */
   readonly folder: string;
   readonly dataRoot: string;
+  /** What all its processes get in their environment, besides that of the test. */
+  readonly environment: Record<string, string> = {};
   readonly #sockets = new Set<string>();
   readonly #commands: RunningCommand[] = [];
   #stateManager: StateManager | undefined;
@@ -172,6 +174,7 @@ export class Cluster {
           HERON_DATA: this.dataRoot,
           HERON_CONFIG: join(this.folder, 'config'),
           NODE_COMPILE_CACHE: COMPILE_CACHE,
+          ...this.environment,
         },
       },
     );
@@ -226,6 +229,12 @@ export class Cluster {
     await this.#succeed('kill', name);
   }
 
+  /** `heron kill --drain`, whatever becomes of it. */
+  drain(name: string): Promise<CommandEnd> {
+    this.#noteSockets();
+    return this.heron('kill', '--drain', `--timeout=${START_SECONDS}`, '--json', PLACE, name);
+  }
+
   /** `heron kill`, whatever becomes of it. */
   tryKill(name: string): Promise<CommandEnd> {
     return this.heron('kill', PLACE, name);
@@ -233,6 +242,11 @@ export class Cluster {
 
   async status(name: string): Promise<StatusAnswer> {
     return JSON.parse((await this.#succeed('status', name)).stdout) as StatusAnswer;
+  }
+
+  /** `heron dead-letters list --json`. */
+  deadLetters(name: string): Promise<CommandEnd> {
+    return this.heron('dead-letters', 'list', '--json', PLACE, name);
   }
 
   logs(name: string): Promise<CommandEnd> {

@@ -30,6 +30,9 @@ export function exitCodeTable(): readonly ExitCodeRow[] {
   ).flat();
 }
 
+/** Commands that have commands of their own. */
+const NESTED: ReadonlySet<string> = new Set(['dead-letters']);
+
 /** A whole command line of a row, about the topology `name` at `place`. */
 export function lineOf(
   { words: [command = '', ...options] }: ExitCodeRow,
@@ -41,5 +44,9 @@ export function lineOf(
 ): readonly string[] {
   const given = { submit: [place, module, name], run: [place, module, name] }[command];
   const short = { list: [place], doctor: [] }[command];
+  if (NESTED.has(command)) {
+    const [subcommand = '', ...others] = options;
+    return [command, subcommand, place, name, ...others];
+  }
   return [command, ...(given ?? short ?? [place, name]), ...options];
 }

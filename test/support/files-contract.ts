@@ -54,6 +54,27 @@ function contentsContract(name: string, onFiles: OnFiles): void {
     );
 
     it(
+      'adds to the end of a file, which it makes where there is none',
+      whileOpen(async ({ files, folder }) => {
+        await files.append(`${folder}/a`, bytesOf('one '));
+        await files.append(`${folder}/a`, bytesOf('two '), { durable: true });
+        await files.append(`${folder}/a`, new Uint8Array());
+        assert.equal(textOf(await files.read(`${folder}/a`)), 'one two ');
+        await files.write(`${folder}/a`, bytesOf('new '));
+        const added = Array.from({ length: 10 }, (_, n) => bytesOf(`${n} `));
+        await Promise.all(added.map((bytes) => files.append(`${folder}/a`, bytes)));
+        const [first, ...others] = textOf(await files.read(`${folder}/a`))
+          .trimEnd()
+          .split(' ');
+        assert.equal(first, 'new');
+        assert.deepEqual(
+          others.toSorted(),
+          Array.from({ length: 10 }, (_, n) => String(n)),
+        );
+      }),
+    );
+
+    it(
       'lets one of many make a new file',
       whileOpen(async ({ files, folder }) => {
         const writings = Array.from({ length: 10 }, async (_, n) => {

@@ -36,6 +36,13 @@ const REFUSALS: readonly Refusal[] = [
     call: (f, at) => f.write(`${at}/empty`, BYTES, { exclusive: true }),
   },
 
+  {
+    what: 'add to a file below nothing',
+    code: 'ENOENT',
+    call: (f, at) => f.append(`${at}/missing/x`, BYTES),
+  },
+  { what: 'add to a folder', code: 'EISDIR', call: (f, at) => f.append(`${at}/empty`, BYTES) },
+
   { what: 'copy nothing', code: 'ENOENT', call: (f, at) => f.copy(`${at}/missing`, `${at}/to`) },
   { what: 'copy a folder', code: 'EISDIR', call: (f, at) => f.copy(`${at}/full`, `${at}/to`) },
   {

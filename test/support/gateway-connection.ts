@@ -6,7 +6,7 @@ import { ManualClock } from './manual-clock.ts';
 import { ScriptedStream } from './scripted-network.ts';
 import { settled } from './settled.ts';
 import { setText } from './task-in-test.ts';
-import { readTupleSet } from './tuple-sets.ts';
+import { controlTexts, readTupleSet } from './tuple-sets.ts';
 
 /** An instance's connection with a stream manager that is the test. */
 export class GatewayConnection {
@@ -35,5 +35,6 @@ export class GatewayConnection {
 function describe(payload: Buffer): string {
   const set = readTupleSet(payload);
   if (set.data !== undefined) return setText(payload);
+  if (set.control !== undefined) return controlTexts(set.control).join(', ');
   return set.endOfInput ? `end ${set.srcTaskId}` : `consumed ${set.consumedBytes}`;
 }

@@ -1,6 +1,7 @@
 import { taskId } from '../../src/base/ids.ts';
 import { TupleOutput } from '../../src/instance/task/tuple-output.ts';
 import { createRingMemory, RingReader, RingWriter } from '../../src/ring/byte-ring.ts';
+import type { AckFold } from '../../src/wire/ack-fold.ts';
 import { ManualClock } from './manual-clock.ts';
 import { PromiseDoorbell } from './promise-doorbell.ts';
 import { setText } from './task-in-test.ts';
@@ -13,6 +14,15 @@ export function anOutput({
   ringBytes = RING_BYTES,
   tupleBytesMax = 1024 * 1024,
   canBlock = (): boolean => true,
+  acks,
+  onWait,
+}: {
+  readonly ringBytes?: number;
+  readonly tupleBytesMax?: number;
+  readonly canBlock?: () => boolean;
+  readonly acks?: AckFold;
+  /** Makes room for who waits for it; the ring is read empty unless this does so. */
+  readonly onWait?: () => void;
 } = {}) {
   const memory = createRingMemory(ringBytes);
   const bell = new PromiseDoorbell();
@@ -30,8 +40,9 @@ export function anOutput({
       reader.release();
     }
   };
+  const ring = new RingWriter(memory, bell, new PromiseDoorbell());
   const output = new TupleOutput({
-    ring: new RingWriter(memory, bell, new PromiseDoorbell()),
+    ring,
     task: taskId(3),
     headers: [headerOf('words', 'default'), headerOf('words', 'late')],
     tupleBytesMax,
@@ -39,13 +50,15 @@ export function anOutput({
       wait(bytes) {
         waits.push(bytes);
         if (!canBlock()) return false;
-        drain();
+        if (onWait === undefined) drain();
+        else onWait();
         return true;
       },
     },
     clock,
     sendLargeSet: (bytes) => void largeSets.push(bytes),
+    acks,
   });
   output.attended = true;
-  return { output, memory, bell, reader, clock, frames, sizes, largeSets, waits, drain };
+  return { output, ring, memory, bell, reader, clock, frames, sizes, largeSets, waits, drain };
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { examineSeed } from '../../src/simulation/scenario/examine-seed.ts';
+import type { Mode } from '../../src/simulation/scenario/mode.ts';
 import { runScenario } from '../../src/simulation/scenario/run-scenario.ts';
 
 /** Each so many seeds one is run twice, and both runs have to be the same to the byte. */
@@ -9,14 +10,15 @@ const REPEAT_EVERY = 10;
 const SHRINK_RUNS_MAX = 12;
 
 /** One test for each seed: whole topologies in the simulator, with faults. */
-export function pinSeeds(from: number, count: number): void {
+export function pinSeeds(from: number, count: number, mode: Mode = 'at-most-once'): void {
   for (let seed = from; seed < from + count; seed += 1) {
-    test(`seed ${seed}`, async () => {
+    test(`seed ${seed}, ${mode}`, async () => {
       const { passed, report } = await examineSeed(seed, {
         run: runScenario,
+        mode,
         shrinkRunsMax: SHRINK_RUNS_MAX,
         repeatEvery: REPEAT_EVERY,
-        writeLog: () => `written by npm run simulate -- --seed ${seed}`,
+        writeLog: () => `written by npm run simulate -- --seed ${seed} --mode ${mode}`,
       });
       assert.ok(passed, report);
     });

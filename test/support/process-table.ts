@@ -45,6 +45,12 @@ export function peakMemoryMb(pid: number): number {
   return Math.round(Number(kilobytes ?? 0) / 1024);
 }
 
+/** The memory that a process has now, in MiB; 0 when it is gone. */
+export function memoryMb(pid: number): number {
+  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readProcFile(pid, 'status'))?.[1];
+  return Math.round(Number(kilobytes ?? 0) / 1024);
+}
+
 function pids(): readonly number[] {
   return readdirSync('/proc')
     .map(Number)

@@ -1,7 +1,13 @@
 import { systemClock } from '../../src/base/clock.ts';
 import { taskId } from '../../src/base/ids.ts';
 import { silentLogger } from '../../src/base/logger.ts';
-import { type AnyComponent, attach, type Collector } from '../../src/api/component-runtime.ts';
+import { createSeededRandom } from '../../src/base/random.ts';
+import {
+  type AnyComponent,
+  attach,
+  type Collector,
+  type GivenUpMessage,
+} from '../../src/api/component-runtime.ts';
 import { type ContextSource, TopologyContext } from '../../src/api/topology-context.ts';
 import type { AnyTuple } from '../../src/api/index.ts';
 import type { Component } from '../../src/model/logical-topology.ts';
@@ -27,6 +33,7 @@ export class RecordingCollector implements Collector {
   readonly acked: AnyTuple[] = [];
   readonly failed: { readonly tuple: AnyTuple; readonly reason: unknown }[] = [];
   readonly errors: unknown[] = [];
+  readonly givenUp: GivenUpMessage[] = [];
   ends = 0;
 
   emit(
@@ -63,6 +70,14 @@ export class RecordingCollector implements Collector {
   endOfInput(): void {
     this.ends += 1;
   }
+
+  get inputEnded(): boolean {
+    return this.ends > 0;
+  }
+
+  async deadLetter(message: GivenUpMessage): Promise<void> {
+    this.givenUp.push(message);
+  }
 }
 
 /** The context of task 1 of a topology with these components, each in the same container. */
@@ -76,6 +91,7 @@ export function aContext(
     task: taskId(1),
     log: silentLogger,
     clock: systemClock,
+    random: createSeededRandom(1),
     workingDirectory: '/topology',
     registerMetric() {},
     every: () => ({ cancel() {} }),

@@ -25,6 +25,7 @@ test('submit, look, deactivate, activate, kill: each command tells the truth', a
     assert.deepEqual(processes.map(({ name }) => name).toSorted(), [
       'container_1_sink_2',
       'container_1_words_1',
+      'heron-metricscache',
       'heron-tmanager',
       'metricsmgr-0',
       'metricsmgr-1',

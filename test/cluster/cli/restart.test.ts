@@ -41,7 +41,8 @@ test('what is named is started anew, and nothing else', async (t) => {
     const { code, stderr } = await heron.run('restart', HERE, 'words', '1', ...PATIENTLY);
     assert.equal(code, 0, stderr);
     const after = await pids(heron);
-    const isOfMaster = (name: string): boolean => /^(heron-tmanager|metricsmgr-0)$/.test(name);
+    const isOfMaster = (name: string): boolean =>
+      /^(heron-tmanager|heron-metricscache|metricsmgr-0)$/.test(name);
     assert.deepEqual(Object.keys(after).toSorted(), Object.keys(before).toSorted());
     for (const [name, pid] of Object.entries(after)) {
       assert.equal(pid === before[name], isOfMaster(name), name);
