@@ -6,10 +6,24 @@
 
 const FOUNDATION = ['base', 'model', 'metrics', 'ring', 'wire'];
 const SECOND = [...FOUNDATION, 'net', 'routing', 'packing'];
-const THIRD = ['state-manager', 'uploader', 'supervision', 'package', 'metrics-publisher'];
+const THIRD = [
+  'state-manager',
+  'uploader',
+  'supervision',
+  'package',
+  'metrics-publisher',
+  'metrics-store',
+];
 const PROCESS = [...SECOND, ...THIRD, 'process-start', 'scheduler', 'api'];
 
-const PROCESSES = ['instance', 'stream-manager', 'topology-master', 'metrics-manager', 'executor'];
+const PROCESSES = [
+  'instance',
+  'stream-manager',
+  'topology-master',
+  'metrics-manager',
+  'metrics-cache',
+  'executor',
+];
 
 const ALLOWED = {
   base: [],
@@ -28,6 +42,7 @@ const ALLOWED = {
   uploader: SECOND,
   supervision: SECOND,
   'metrics-publisher': SECOND,
+  'metrics-store': SECOND,
   package: [...SECOND, 'api'],
   // What the processes' main files begin with.
   'process-start': [...SECOND, 'state-manager', 'supervision'],
@@ -38,6 +53,7 @@ const ALLOWED = {
   'stream-manager': PROCESS,
   'topology-master': PROCESS,
   'metrics-manager': PROCESS,
+  'metrics-cache': PROCESS,
   executor: PROCESS,
   cli: [...PROCESS, 'config'],
 

@@ -4,7 +4,7 @@ import type { LogFile, LogFileOptions } from '../base/log-file.ts';
 import type { Random } from '../base/random.ts';
 import type { AppendFile, RotatingFileOptions } from '../base/rotating-file.ts';
 import type { ResourceUse } from '../metrics/process-metrics.ts';
-import type { ListenHttp } from '../net/http-server.ts';
+import type { ListenHttp } from '../net/http-rules.ts';
 import type { Network } from '../net/network.ts';
 import type { ProcessTable } from '../supervision/process-table.ts';
 

@@ -5,7 +5,7 @@ import { systemProcessIdentities } from '../base/process-identities.ts';
 import { createSystemRandom } from '../base/random.ts';
 import { RotatingFile } from '../base/rotating-file.ts';
 import { systemFiles } from '../base/system-files.ts';
-import type { HttpServerOptions } from '../net/http-server.ts';
+import type { HttpServerOptions } from '../net/http-rules.ts';
 import type { Network } from '../net/network.ts';
 import { sayReady } from '../supervision/ready-message.ts';
 import type { ProcessTable } from '../supervision/process-table.ts';
@@ -50,7 +50,7 @@ export function systemEnvironment(processes: ProcessTable = onlyIdentities): Pro
     network,
     files: systemFiles,
     processes,
-    // Only the topology master listens.
+    // Not every process has such a port.
     listenHttp: async (options: HttpServerOptions) => {
       const { listenHttp } = await import('../net/http-server.ts');
       return listenHttp(options);
