@@ -8,7 +8,8 @@ import type { ComponentName, TaskId } from '../base/ids.ts';
  * - `thrown`: a bolt's `execute` threw or rejected
  * - `lost-instance`: the process of a task that held a tuple of it is gone
  * - `lost-stream-manager`: the stream manager that kept account of it, or that held a tuple of it,
- *   is gone or cut off
+ *   is gone or cut off, or its account may have a gap: without time-outs, also by the loss of an
+ *   instance that may have had a tuple of it
  * - `dropped`: a tuple of it was dropped under back pressure, as
  *   `topology.droptuples.upon.backpressure` asks
  */

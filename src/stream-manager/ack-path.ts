@@ -55,6 +55,8 @@ export interface AckPathOptions {
  *     An AckTuple without trees, as Heron's Python bolts send it, means nothing.
  * K4. Every tree whose account may have gaps fails (`linkDown`, `linkUp`, `acksWereLost`), so that
  *     none is taken for complete because the news of a tuple is missing.
+ * K5. What an instance had taken and not acked when it was lost fails by time-out. Where there are
+ *     no time-outs all trees fail that may have had tuples there: nothing else would settle them.
  */
 export class AckPath implements Flushable {
   /** For copies of tracked tuples. */
@@ -96,6 +98,19 @@ export class AckPath implements Flushable {
   /** An instance of a task has connected or gone: nobody waits for its earlier trees any more. */
   instanceChanged(task: TaskId): void {
     this.#local[task]?.forget();
+  }
+
+  /** The instance of a task has gone (K5). */
+  instanceLost(task: TaskId): void {
+    const { plan, timeoutMs } = this.#options;
+    this.instanceChanged(task);
+    const component = plan.componentOf(task)?.name;
+    if (timeoutMs !== undefined || component === undefined) return;
+    for (const spout of plan.plan.instances) {
+      if (!componentsReachedBy(plan, spout.component).has(component)) continue;
+      this.#local[spout.task]?.ledger.failAll();
+      this.#remote.newsWasLost(spout.task);
+    }
   }
 
   /** These spout tasks are held by back pressure, and no others: their trees' time stands still. */
@@ -309,14 +324,19 @@ export class AckPath implements Flushable {
 
 /** The stream managers of all bolts that a component's tuples, or what is made of them, get to. */
 function managersReachedBy(plan: PlanIndex, spout: ComponentName): ReadonlySet<StreamManagerId> {
+  const reached = componentsReachedBy(plan, spout);
+  const instances = plan.plan.instances.filter(({ component }) => reached.has(component));
+  return new Set(instances.map(({ streamManager }) => streamManager));
+}
+
+function componentsReachedBy(plan: PlanIndex, source: ComponentName): ReadonlySet<ComponentName> {
   const reached = new Set<ComponentName>();
-  const open = [spout];
+  const open = [source];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     for (const { name } of plan.downstreamComponents(next)) {
       if (!reached.has(name)) open.push(name);
       reached.add(name);
     }
   }
-  const instances = plan.plan.instances.filter(({ component }) => reached.has(component));
-  return new Set(instances.map(({ streamManager }) => streamManager));
+  return reached;
 }

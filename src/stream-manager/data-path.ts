@@ -235,7 +235,7 @@ export class DataPath {
     source.disconnect();
     this.#outboxes.get(task)?.disconnect(this.#onLost('lost-instance', task));
     destination.disconnect();
-    this.#acks?.instanceChanged(task);
+    this.#acks?.instanceLost(task);
   }
 
   linkUp(link: PeerLink): void {

@@ -19,6 +19,9 @@ interface Account {
   lostBytes: number;
 }
 
+/** How much was lost with a process, nobody knows; all that counts is that it is not zero. */
+const UNKNOWN_BYTES = 1;
+
 /**
  * News of trees whose spouts are in other containers: what was sent, acked and failed here,
  * gathered over a turn and folded by root.
@@ -68,6 +71,14 @@ export class RemoteAcks {
       const account = this.#accounts.get(task);
       if (account !== undefined) account.link = undefined;
     }
+  }
+
+  /** Something that concerns a task's trees is lost for good: their stream manager is to fail them. */
+  newsWasLost(task: TaskId): void {
+    const account = this.#accounts.get(task);
+    if (account === undefined) return;
+    if (account.link === undefined) account.lostBytes += UNKNOWN_BYTES;
+    else sendLostAcks(account.link.connection, task, UNKNOWN_BYTES);
   }
 
   /** A tuple of a tree was sent or acked. False when its task is no spout elsewhere. */

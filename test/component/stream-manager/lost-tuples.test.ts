@@ -38,6 +38,22 @@ for (const [where, container] of [
       assert.equal(paths.count(1, '__server/__fail_reason/lost-instance'), 1);
     });
 
+    it('with a tuple that it had consumed, and there are no time-outs: its tree fails', () => {
+      const paths = new AckedDataPaths(aPair(container), { timeoutMs: undefined });
+      const [spout, bolt] = [paths.instance(1), paths.instance(2)];
+      spout.emitRoot(7n);
+      paths.settle();
+      bolt.consume();
+      paths.settle();
+      paths.kill(2);
+      paths.settle();
+      assert.deepEqual(
+        spout.failed.map(({ key, reason }) => [key, reason.kind]),
+        [[7n, 'lost-stream-manager']],
+      );
+      assert.equal(paths.liveTrees(), 0);
+    });
+
     it('and what waits for its next one is not', () => {
       const paths = new AckedDataPaths(aPair(container));
       const spout = paths.instance(1);
@@ -70,6 +86,48 @@ for (const [where, container] of [
     });
   });
 }
+
+describe('the process of a bolt is lost, and there are no time-outs', () => {
+  const anyPlan = aPlanOf(
+    aTopology([
+      aSpout('word'),
+      aSpout('name'),
+      aBolt('split', ['word']),
+      aBolt('count', ['split']),
+      aBolt('greet', ['name']),
+    ]),
+    ['word', 1],
+    ['name', 1],
+    ['split', 1],
+    ['count', 2],
+    ['greet', 1],
+  );
+
+  it('all trees fail that may have had tuples there, no others', () => {
+    const paths = new AckedDataPaths(anyPlan, { timeoutMs: undefined });
+    const [word, name, split] = [paths.instance(1), paths.instance(2), paths.instance(3)];
+    word.emitRoot(7n);
+    name.emitRoot(8n);
+    paths.settle();
+    split.consume();
+    paths.kill(4);
+    paths.settle();
+    assert.deepEqual([word.failed.length, name.failed.length], [1, 0]);
+  });
+
+  it('while the link to their spout is away: they fail with the next one', () => {
+    const paths = new AckedDataPaths(aPair(2), { timeoutMs: undefined });
+    const [spout, bolt] = [paths.instance(1), paths.instance(2)];
+    spout.emitRoot(7n);
+    paths.settle();
+    bolt.consume();
+    paths.settle();
+    paths.cut(FIRST, SECOND);
+    paths.kill(2);
+    paths.settle();
+    assert.equal(spout.failed.length, 1);
+  });
+});
 
 describe('the process of a bolt is lost whose tuples belong to trees of a third container', () => {
   it('their spout hears of it', () => {
