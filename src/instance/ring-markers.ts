@@ -13,7 +13,8 @@
       sent, and answers with a marker.
   G3. From the loss of a connection until it meets the answer to its last marker, the gateway throws
       away acks and fails that come out of the ring. Data goes on.
-  G4. Acks and fails of tuples of an older generation are not sent: these trees time out.
+  G4. Acks and fails of tuples of an older generation are not sent: these trees time out. Where
+      there are no time-outs they have failed with the loss (ack-path.ts, K5).
 */
 
 /** A set that is too large for the ring comes by message (ruling R15). */

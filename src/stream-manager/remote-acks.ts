@@ -73,7 +73,7 @@ export class RemoteAcks {
     }
   }
 
-  /** Something that concerns a task's trees is lost for good: their stream manager is to fail them. */
+  /** Something of a task's trees is lost for good: their stream manager is to fail them. */
   newsWasLost(task: TaskId): void {
     const account = this.#accounts.get(task);
     if (account === undefined) return;

@@ -237,11 +237,17 @@ export class AckedDataPaths {
 
   /** Connects a task's instance, anew when there was one. */
   connect(task: TaskId): PathInstance {
+    const instance = this.register(task);
+    this.#pathOfTask(task).path.instanceOpened(instance.session);
+    return instance;
+  }
+
+  /** As `connect`, while the way for tuples is not there yet: not everyone is linked. */
+  register(task: TaskId): PathInstance {
     const { path } = this.#pathOfTask(task);
     const instance = new PathInstance(path, this.#plan, task);
     this.#instances.set(task, instance);
     path.instanceRegistered(instance.session);
-    path.instanceOpened(instance.session);
     return instance;
   }
 

@@ -3,7 +3,7 @@ import { generateFaults } from '../faults/generate-faults.ts';
 import { NamedRandom } from '../kernel/named-random.ts';
 import { aimAtData } from '../faults/aim-at-data.ts';
 import { describeWorkload } from '../workload/describe-workload.ts';
-import { describeReliableWorkload, hasTimeouts } from '../workload/reliable-workload.ts';
+import { describeReliableWorkload } from '../workload/reliable-workload.ts';
 import type { SpoutDescription, WorkloadDescription } from '../workload/workload-description.ts';
 import type { ScenarioRequest } from './examine-seed.ts';
 import type { Mode } from './mode.ts';
@@ -67,7 +67,6 @@ function describedBy(random: NamedRandom, mode: Mode): WorkloadDescription {
 
 /** One seed in four has no faults: it has to be exact. */
 function planOf(random: NamedRandom, workload: WorkloadDescription, mode: Mode): FaultPlan {
-  if (!hasTimeouts(workload)) return [];
   const plan = drawnPlan(random, workload);
   return mode === 'at-least-once' ? aimAtData(random.of('aim'), plan) : plan;
 }

@@ -25,8 +25,7 @@ const LIMITS: WorkloadLimits = {
  * A random workload that runs at least once: one of the others, with sources that emit again what
  * has failed, and bolts that treat their input well and badly.
  *
- * A time-out is the only end of a tree whose bolt forgets a tuple, or dies with one that it has
- * taken: where there are none, bolts neither forget nor die.
+ * A time-out is the only end of a tree whose bolt forgets a tuple: where there are none, none does.
  */
 export function describeReliableWorkload(random: Random): WorkloadDescription {
   const plan = describeWorkload(random, LIMITS);
@@ -36,13 +35,7 @@ export function describeReliableWorkload(random: Random): WorkloadDescription {
   const isDropping = config['topology.droptuples.upon.backpressure'] === 'true';
   const spouts = plan.spouts.map((spout) => withReplay(draw, spout, isDropping));
   const bolts = plan.bolts.map((bolt) => withAcking(draw, bolt, isTimed));
-  const reliable = { ...plan, config, spouts, bolts };
-  return isTimed ? reliable : withoutDeaths(reliable);
-}
-
-/** Whether a process may end, and take with it what nobody but the clock will miss. */
-export function hasTimeouts({ config }: Pick<WorkloadDescription, 'config'>): boolean {
-  return config['topology.enable.message.timeouts'] !== 'false';
+  return { ...plan, config, spouts, bolts };
 }
 
 function describeConfig(draw: Draw, timeouts: boolean): Readonly<Record<string, string>> {
@@ -123,14 +116,6 @@ function describeMishaps(draw: Draw, { base }: BoltDescription, timeouts: boolea
   return [
     ...(draw.chance(60) ? [of('fail', 10)] : []),
     ...(timeouts && draw.chance(40) ? [of('forget', 3)] : []),
-    ...(timeouts && draw.chance(20) ? [of('throw', 2)] : []),
+    ...(draw.chance(20) ? [of('throw', 2)] : []),
   ];
-}
-
-function withoutDeaths(plan: WorkloadDescription): WorkloadDescription {
-  const alive = <Part extends SpoutDescription | BoltDescription>(part: Part): Part => ({
-    ...part,
-    faults: part.faults.filter(({ kind }) => kind === 'hang'),
-  });
-  return { ...plan, spouts: plan.spouts.map(alive), bolts: plan.bolts.map(alive) };
 }

@@ -1,17 +1,22 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { create, toBinary } from '@bufbuild/protobuf';
 import { epoch } from '../../../src/base/ids.ts';
 import type { StreamManagerAddress } from '../../../src/model/physical-plan.ts';
-import { StatusCode } from '../../../src/wire/messages.ts';
+import { encodePacket } from '../../../src/wire/frame.ts';
+import { HeronTupleSetSchema } from '../../../src/wire/generated/tuple_pb.js';
+import { Hello, StatusCode } from '../../../src/wire/messages.ts';
+import { TUPLE_STREAM_TYPE } from '../../../src/wire/tuple-stream-message.ts';
 import { eventually } from '../../support/eventually.ts';
 import { FaultyProxy } from '../../support/faulty-proxy.ts';
 import { aPlanOf } from '../../support/planned-tasks.ts';
 import {
   ENGINE_VERSION,
+  type RunningOptions,
   RunningStreamManagers,
   TOKEN,
 } from '../../support/running-stream-managers.ts';
-import type { ScriptedInstance } from '../../support/scripted-instance.ts';
+import { ScriptedInstance } from '../../support/scripted-instance.ts';
 import { type HelloFields, ScriptedPeer } from '../../support/scripted-peer.ts';
 import { aBolt, anInput, aSpout, aTopology } from '../../support/topologies.ts';
 import { aTuple, tupleSetBytes } from '../../support/tuple-sets.ts';
@@ -177,8 +182,8 @@ describe('a peer that says hello', () => {
     planEpoch: 1,
   };
 
-  async function aPeer(t: TestContext) {
-    const running = await RunningStreamManagers.start(t, threePlan);
+  async function aPeer(t: TestContext, options: RunningOptions = {}) {
+    const running = await RunningStreamManagers.start(t, threePlan, options);
     const all = await running.instances();
     const peer = await ScriptedPeer.connect(t, running.managerOf(2).manager.ports.data);
     return { running, all, peer };
@@ -246,6 +251,42 @@ describe('a peer that says hello', () => {
     word?.sendSet(set);
     await eventually(() => peer.sets.length === 1);
     assert.deepEqual(peer.sets, [[1, Buffer.from(set)]]);
+  });
+
+  it('is told behind the answer of acks that were lost while there was no link', async (t) => {
+    const config = new Map([['topology.reliability.mode', 'ATLEAST_ONCE']]);
+    const { running, all, peer } = await aPeer(t, { config });
+    await running.managerOf(1).stop();
+    await peer.hello(welcome);
+    const tuple = { ...aTuple('x'), key: 3n, roots: [{ task: 1, key: 7n }] };
+    peer.sendSet(2, tupleSetBytes({ task: 1, tuples: [tuple] }), 1, 1);
+    const count = all.get(2);
+    await eventually(() => count?.tupleCount === 1);
+    const { manager, log } = running.managerOf(2);
+    const losses = (): number => log.filter((line) => line === 'lost a stream manager').length;
+    const before = losses();
+    peer.connection.abort();
+    await eventually(() => losses() > before);
+    const ack = { roots: [{ taskid: 1, key: 7n }], ackedtuple: 3n };
+    const acks = create(HeronTupleSetSchema, { srcTaskId: 2, control: { acks: [ack] } });
+    count?.sendSet(toBinary(HeronTupleSetSchema, acks));
+    const acked = (): number => running.managerOf(2).count('__server/__ack_tuples_from_workers');
+    await eventually(() => acked() === 1);
+    const next = await ScriptedInstance.connect(t, manager.ports.data);
+    const hello = Hello.request.create({
+      topologyName: topology.name,
+      topologyId: topology.id,
+      stmgr: 'stmgr-1',
+      token: TOKEN,
+      engineVersion: ENGINE_VERSION,
+      planEpoch: 1n,
+    });
+    const { request, response } = Hello;
+    next.sendBytes(encodePacket(request.typeName, Buffer.alloc(32, 7), request.encode(hello)));
+    await eventually(() => next.packets.length === 2);
+    const [answer, losing] = next.packets;
+    assert.equal(answer?.typeName, response.typeName);
+    assert.equal(losing?.typeName, TUPLE_STREAM_TYPE);
   });
 
   it('is heard only then: tuples before it end the connection', async (t) => {

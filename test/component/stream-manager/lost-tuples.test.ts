@@ -221,3 +221,52 @@ describe('a link breaks', () => {
     assert.deepEqual(spout.acked, [8n]);
   });
 });
+
+describe('a spout that has registered with a stream manager that is not open yet', () => {
+  for (const [where, container] of [
+    ['here', 1],
+    ['elsewhere', 2],
+  ] as const) {
+    it(`hears of acks, of a bolt ${where}`, () => {
+      const paths = new AckedDataPaths(aPair(container));
+      paths.kill(1);
+      const spout = paths.register(taskId(1));
+      spout.emitRoot(7n);
+      paths.settle();
+      const bolt = paths.instance(2);
+      bolt.ack(the(bolt.tuples));
+      paths.settle();
+      assert.deepEqual(spout.acked, [7n]);
+    });
+  }
+
+  it('hears of fails', () => {
+    const paths = new AckedDataPaths(aPair(2));
+    paths.kill(1);
+    const spout = paths.register(taskId(1));
+    spout.emitRoot(7n);
+    paths.settle();
+    paths.cut(FIRST, SECOND);
+    paths.settle();
+    assert.deepEqual(
+      spout.failed.map(({ key, reason }) => [key, reason.kind]),
+      [[7n, 'lost-stream-manager']],
+    );
+  });
+});
+
+describe('a bolt that has registered with a stream manager that is not open yet', () => {
+  it('gets its tuples when it is', () => {
+    const paths = new AckedDataPaths(aPair(2));
+    paths.kill(2);
+    const bolt = paths.register(taskId(2));
+    paths.instance(1).emitRoot(7n);
+    paths.settle();
+    assert.equal(bolt.tuples.length, 0);
+    paths.pathOf(2).instanceOpened(bolt.session);
+    paths.settle();
+    bolt.ack(the(bolt.tuples));
+    paths.settle();
+    assert.deepEqual(paths.instance(1).acked, [7n]);
+  });
+});

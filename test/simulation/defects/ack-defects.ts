@@ -145,6 +145,23 @@ const DEFECTS: readonly Omit<Defect, 'mode'>[] = [
         },
       })),
   },
+  {
+    name: 'what a dead bolt had taken stays open where there are no time-outs',
+    foundBy: RUN_ENDS,
+    seeds: [37, 488],
+    replace: () =>
+      replaced(AckPath.prototype, 'instanceLost', () => ({
+        value(this: AckPath, task: TaskId) {
+          this.instanceChanged(task);
+        },
+      })),
+  },
+  {
+    name: 'trees of what was under way to a dead bolt are not failed',
+    foundBy: 'fails have a true reason',
+    seeds: [202, 230],
+    replace: () => replaced(AckPath.prototype, 'lost', () => ({ value: () => undefined })),
+  },
 ];
 
 export const ACK_DEFECTS: readonly Defect[] = DEFECTS.map((defect) => ({
