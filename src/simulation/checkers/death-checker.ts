@@ -47,11 +47,26 @@ function isOrderly({ code, signal }: ProcessEnd): boolean {
   return code === EXIT.ok || signal === 'SIGTERM';
 }
 
-/** It ended itself when its grace time was over (base/process-main.ts). */
-function isHeldUp(end: ProcessEnd, fromMs: number, { explanation }: FinishedRun): boolean {
+/**
+ * It ended itself when its grace time was over (base/process-main.ts), which is less in some runs
+ * than a connection waits for its other end: one that stands still holds up whom it talks with.
+ */
+function isHeldUp(end: ProcessEnd, fromMs: number, run: FinishedRun): boolean {
   const { process, atMs: toMs, code, reason } = end;
   if (code !== EXIT.failure || !/\bshutdown took longer than\b/.test(reason)) return false;
-  return explanation.explainsDelay({ processes: [process], fromMs, toMs });
+  const processes = [process, ...supportingProcesses(run)];
+  return run.explanation.explainsDelay({ processes, fromMs, toMs });
+}
+
+/** Those that others keep connections with. */
+function supportingProcesses({ packing }: FinishedRun): readonly string[] {
+  const workers = packing.containers.map(({ id }) => id);
+  return [
+    'heron-tmanager',
+    'heron-metricscache',
+    ...workers.map((id) => `stmgr-${id}`),
+    ...[0, ...workers].map((id) => `metricsmgr-${id}`),
+  ];
 }
 
 function hangsOf({ workload }: FinishedRun): boolean {

@@ -1,5 +1,6 @@
 import { taskId } from '../../base/ids.ts';
 import { Settings } from '../../model/settings.ts';
+import type { Hang } from '../workload/ledger.ts';
 import type { Callback, Message, Settlement } from '../workload/message-log.ts';
 import { Breaks } from './breaks.ts';
 import type { Checker, FinishedRun, SimulationEvent } from './checker.ts';
@@ -9,6 +10,12 @@ import { type MissingCopy, Trees } from './trees.ts';
 
 /** From the last ack of a tree by a bolt to the `ack` of the message. */
 const ACKED_WITHIN_MS = 1000;
+
+/**
+ * From an ack to its way out of its process, user code aside: a time slice of the engine, 10 ms,
+ * and readings of the clock.
+ */
+const WRITTEN_WITHIN_MS = 11;
 
 /** From the loss of an instance to the fails of what was under way to it. */
 const TOLD_WITHIN_MS = 500;
@@ -27,7 +34,8 @@ const MENDED_WITHIN_MS = 60_000;
  *
  * F1. `time-out`: there are time-outs. (That none is too soon is measured elsewhere, where no code
  *     that hangs can be in the way.) All bolts having acked the tree long before is no time-out,
- *     unless a break can have cost an ack.
+ *     unless a break can have cost an ack. An ack counts from when it leaves its process, which is
+ *     not before code ends that hangs in the same time slice.
  *     Nor is it one when a tuple of the tree was lost with an instance that has been gone for a
  *     while, and nothing else was: that had to be said.
  * F2. `explicit` and `thrown`: the task that is named has failed a tuple of the tree in that way,
@@ -103,10 +111,20 @@ class Reasons {
   #untruthOfTimeOut({ tuple, atMs }: Callback, message: Message): string | undefined {
     if (!this.#settings.get('topology.enable.message.timeouts')) return 'and there are none';
     const doneByMs = atMs - ACKED_WITHIN_MS;
-    const missing = this.#trees.missingOf(tuple, (ack) => ack.atMs <= doneByMs);
+    const missing = this.#trees.missingOf(tuple, (ack) => this.#leftAtMs(ack) <= doneByMs);
     if (missing.length > 0) return this.#untruthOfLoss(missing, message.atMs, atMs);
     if (this.#isLateNews(message.atMs, atMs)) return undefined;
     return 'although every bolt had acked it';
+  }
+
+  /** When an ack left its process at the latest: acks leave when no code of their task runs. */
+  #leftAtMs({ life, atMs }: Settlement): number {
+    const { plan, ledger } = this.#run.workload;
+    const workMs = plan.bolts.find(({ name }) => name === life.component)?.workMs ?? 0;
+    const byMs = atMs + workMs + WRITTEN_WITHIN_MS;
+    const isInTheWay = ({ task, fromMs }: Hang): boolean =>
+      task === life.task && fromMs >= atMs && fromMs <= byMs;
+    return ledger.hangs.find(isInTheWay)?.untilMs ?? atMs;
   }
 
   /** Copies that never came, of which the stream manager of their task must have known. */

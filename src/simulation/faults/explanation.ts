@@ -25,8 +25,9 @@ import { isDuplicate, placeOf } from './targets.ts';
       and one that cannot write its own node of the state tree there gives up its start; whoever is
       asked to end and cannot remove its nodes says so by its exit code; and a paused process that
       is asked to end does not hear it, and is killed.
-  E5. A restart that was asked for ends the processes of its containers, and a kill ends all of
-      them: in an orderly way, or by SIGKILL when they take too long.
+  E5. A restart that was asked for ends the processes of its containers, those too that were not
+      there yet when it was: commands wait for each other. A kill ends all of them: in an orderly
+      way, or by SIGKILL when they take too long.
 */
 
 /** Faults that may break the connections of whom they touch (E2). */
@@ -164,7 +165,13 @@ function explainsEnd(injected: InjectedFault, end: ProcessEnd): boolean {
   }
   if (fault.kind !== 'command') return false;
   if (fault.command === 'kill') return end.code === EXIT.ok || end.signal === 'SIGKILL';
-  return fault.command === 'restart' && follows(processes, process);
+  return fault.command === 'restart' && isRestarted(fault.container, process);
+}
+
+/** Whoever lived when it was asked for does not matter: it may have had to wait for its turn. */
+function isRestarted(only: number | undefined, process: string): boolean {
+  const container = placeOf(process)?.container;
+  return container !== undefined && container === (only ?? container);
 }
 
 function isKilledPaused({ processes, endsAtMs }: InjectedFault, end: ProcessEnd): boolean {

@@ -31,6 +31,13 @@ export interface Executed {
   readonly atMs: number;
 }
 
+/** User code that kept its thread for a while, as planned. */
+export interface Hang {
+  readonly task: TaskId;
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
 /** Marks an emit that `emit` refused: the tuple never existed. */
 const REFUSED = -1;
 
@@ -40,6 +47,7 @@ export class Ledger {
   readonly misreadings: string[] = [];
   /** Calls of user code beside others that they had to wait for, in words. */
   readonly overlaps: string[] = [];
+  readonly hangs: Hang[] = [];
   /** Filled at least once only. */
   readonly trees = new MessageLog(() => this.#now());
   readonly #streams = new Map<string, number>();
@@ -119,6 +127,12 @@ export class Ledger {
   /** Something is about to be thrown that ends the instance. */
   throws(life: Life): void {
     life.threwAtMs ??= this.#now();
+  }
+
+  /** Call it right before it hangs. */
+  hang({ task }: Life, forMs: number): void {
+    const fromMs = this.#now();
+    this.hangs.push({ task, fromMs, untilMs: fromMs + forMs });
   }
 
   /** Counts something over all lives of a task: its calls, how far its input is read. */

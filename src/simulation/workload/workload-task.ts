@@ -83,6 +83,7 @@ export class WorkloadTask {
     const call = ledger.count('call', this.life.task);
     for (const fault of this.#faults) {
       if (fault.kind === 'hang' && fault.atCall === call) {
+        ledger.hang(this.life, fault.forMs);
         threads.spend(this.life.task, fault.forMs);
       } else if (fault.kind === 'throw' && fault.atCall === call) {
         if (!isSurvived) ledger.throws(this.life);

@@ -67,6 +67,20 @@ test('a process may be held up at its orderly end by what delays it', () => {
   assert.equal(problemsOf(run, [{ ...end, atMs: 5 }], { explanation }).length, 1);
 });
 
+test('a process may be held up by one that it has a connection with', () => {
+  const reason = 'heron-tmanager ends by force: the shutdown took longer than 500 ms';
+  const end = anEnd('heron-tmanager', 95_000, { code: 1, signal: null, reason });
+  const standingStill = (name: string) => ({
+    ...ANY_FAULT,
+    explainsEnd: () => false,
+    explainsDelay: ({ processes }: { processes: readonly string[] }) => processes.includes(name),
+  });
+  const problemsBeside = (name: string): number =>
+    problemsOf(new HandWritten(), [end], { explanation: standingStill(name) }).length;
+  assert.equal(problemsBeside('metricsmgr-0'), 0);
+  assert.equal(problemsBeside('executor-0'), 1);
+});
+
 test('a process whose code hangs may have to be killed then', () => {
   const faults = [{ kind: 'hang', taskIndex: 0, atCall: 1, forMs: 9000 }] as const;
   const run = new HandWritten(undefined, aWorkloadPlan({ bolts: [aBoltPlan({ faults })] }));

@@ -42,6 +42,40 @@ test('one of a tree that had been acked is not, unless acks may have been lost o
   assert.deepEqual(problemsOf(run, [], { explanation: ANY_FAULT }), []);
 });
 
+/** A task acks a message at 100 ms, and one hangs then; the time-out comes at 3,000 ms. */
+function hungProblems(
+  hang: { readonly task?: 'other'; readonly fromMs: number; readonly forMs: number },
+  workMs = 0,
+): readonly string[] {
+  const run = new TrackedRun();
+  const message = run.send();
+  run.nowMs = 100;
+  run.settle(message, run.sink);
+  run.nowMs = hang.fromMs;
+  const task = hang.task === 'other' ? run.otherSink : run.sink;
+  run.workload.ledger.hang(run.lifeOf(task), hang.forMs);
+  run.nowMs = 3000;
+  run.fail(message, { kind: 'time-out' });
+  const { workload } = run;
+  const bolts = workload.plan.bolts.map((bolt) => ({ ...bolt, workMs }));
+  return problemsOf(run, [], { workload: { ...workload, plan: { ...workload.plan, bolts } } });
+}
+
+test('an ack does not leave its process while code hangs in the same slice', () => {
+  for (const fromMs of [100, 110]) assert.deepEqual(hungProblems({ fromMs, forMs: 4800 }), []);
+  assert.deepEqual(hungProblems({ fromMs: 150, forMs: 4800 }, 40), [], 'after another call');
+  // It was over long before, began long after or before the ack, or was not in its process.
+  for (const hang of [
+    { fromMs: 100, forMs: 1800 },
+    { fromMs: 150, forMs: 4800 },
+    { fromMs: 99, forMs: 4800 },
+    { fromMs: 100, forMs: 4800, task: 'other' },
+  ] as const) {
+    const [problem = ''] = hungProblems(hang);
+    assert.match(problem, /although every bolt had acked it/, JSON.stringify(hang));
+  }
+});
+
 test('nor is one of a tree that was lost with an instance, as its stream manager knew', () => {
   const run = new TrackedRun();
   const places = new Places(packingOf(run.workload));

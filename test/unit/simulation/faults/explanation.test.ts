@@ -172,6 +172,39 @@ const ENDS: readonly [what: string, InjectedFault, ProcessEnd, boolean][] = [
     true,
   ],
   [
+    'a process that was not there yet when the restart was asked for (E5)',
+    struck({ atMs: 1, kind: 'command', command: 'restart', container: 0 }),
+    anEnd('executor-0', { signal: 'SIGTERM' }),
+    true,
+  ],
+  [
+    'a process of whichever container when all are restarted (E5)',
+    struck({ atMs: 1, kind: 'command', command: 'restart' }),
+    anEnd('executor-2', { signal: 'SIGTERM' }),
+    true,
+  ],
+  [
+    'a process of a container that is not restarted',
+    struck(
+      { atMs: 1, kind: 'command', command: 'restart', container: 1 },
+      { processes: ['executor-1', 'stmgr-1'] },
+    ),
+    anEnd('executor-2', { signal: 'SIGTERM' }),
+    false,
+  ],
+  [
+    'a process of the container before the restart',
+    struck({ atMs: 11, kind: 'command', command: 'restart', container: 1 }),
+    anEnd('executor-1', { signal: 'SIGTERM' }),
+    false,
+  ],
+  [
+    'the scheduler, which a restart leaves alone',
+    struck({ atMs: 1, kind: 'command', command: 'restart' }),
+    anEnd('scheduler', { signal: 'SIGTERM' }),
+    false,
+  ],
+  [
     'anybody after a kill (E5)',
     struck({ atMs: 1, kind: 'command', command: 'kill' }),
     anEnd('stmgr-1', { code: 0, signal: null }),

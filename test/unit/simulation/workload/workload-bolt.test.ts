@@ -112,6 +112,8 @@ test('work and hangs take time of the thread', async () => {
   void bolt.execute(tuple(0));
   void bolt.execute(tuple(1));
   assert.deepEqual(spent, [3, 3, 900]);
+  const { hangs } = workload.ledger;
+  assert.deepEqual(hangs, [{ task: running.task, fromMs: 0, untilMs: 900 }]);
 });
 
 test('a tuple that arrives changed in any part is noticed', async () => {
