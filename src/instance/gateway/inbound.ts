@@ -47,6 +47,8 @@ type WaitingFrame = Buffer | typeof CONNECTION_MARKER;
  * V4. Acks and fails take their turn among the sets, and neither cost nor earn credit.
  * V5. Back pressure is a word in the task's status, which a new connection clears: a stream manager
  *     that is gone holds nobody (ruling R12).
+ * V6. With at least once, what waits for room when a connection is made again is dropped: its trees
+ *     have failed with the earlier one. Otherwise each connection would add a window to V1.
  */
 export class Inbound {
   readonly #options: InboundOptions;
@@ -88,11 +90,12 @@ export class Inbound {
   connect(connection: PacketConnection, forgetsTimeOuts = false): boolean {
     this.#connection = connection;
     this.#options.status.setForgetsTimeOuts(forgetsTimeOuts);
+    const isNews = this.#hasBeenConnected && this.#options.isTracked && !this.#hasEnded;
+    this.#hasBeenConnected = true;
+    if (isNews) this.#dropWaiting();
     // The stream manager starts with a full window: what an earlier connection brought is not owed.
     this.#consumed = 0;
     this.#stale = this.#outstanding;
-    const isNews = this.#hasBeenConnected && this.#options.isTracked && !this.#hasEnded;
-    this.#hasBeenConnected = true;
     if (isNews && (this.#waiting.length > 0 || !this.#writeFrame(CONNECTION_MARKER))) {
       this.#waiting.push(CONNECTION_MARKER);
     }
@@ -156,6 +159,16 @@ export class Inbound {
   #hold(isHeld: boolean): void {
     this.#options.status.setHeld(isHeld);
     this.#options.ringTask();
+  }
+
+  /** V6. Markers of connections stay, each of which the task answers. */
+  #dropWaiting(): void {
+    for (const frame of this.#waiting) {
+      if (isMarker(frame)) continue;
+      this.#reader.open(frame, 0, frame.length);
+      if (this.#reader.stream !== undefined) this.#outstanding -= frame.length;
+    }
+    this.#waiting = this.#waiting.filter(isMarker);
   }
 
   /** What the task has not read counts as consumed. */

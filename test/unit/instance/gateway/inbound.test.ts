@@ -300,16 +300,32 @@ describe('what a stream manager says of acks and connections', () => {
     ]);
   });
 
-  it('R14: G1: the marker keeps its place while sets wait for room', () => {
+  it('V6: R14: what waits for room is dropped with its connection, markers keep their place', () => {
     const { inbound, receive, consumeAll } = aTrackedInbound();
-    inbound.connect(new GatewayConnection().connection);
     const long = 'x'.repeat(20_000);
-    receive(aSet(long), aSet(long), aSet(long), aSet(long));
+    inbound.connect(new GatewayConnection().connection);
+    receive(aSet(long), aSet(long), aSet(long), aSet(long), settledSet({ acks: [{ key: 5n }] }));
+    inbound.disconnect();
+    inbound.connect(new GatewayConnection().connection);
+    receive(aSet(long), aSet('lost'));
+    assert.equal(inbound.waitingBytes, aSet(long).length + aSet('lost').length);
     inbound.disconnect();
     inbound.connect(new GatewayConnection().connection);
     receive(aSet('b'));
-    assert.equal(inbound.waitingBytes, aSet(long).length + aSet('b').length);
-    assert.deepEqual(consumeAll().slice(4), ['marker 3', 'default: b']);
+    assert.deepEqual(consumeAll().slice(3), ['marker 3', 'marker 3', 'default: b']);
+  });
+
+  it('V6: what was dropped is not waited for: the next set earns its credit', async () => {
+    const { inbound, receive, consumeAll } = aTrackedInbound();
+    const long = 'x'.repeat(20_000);
+    inbound.connect(new GatewayConnection().connection);
+    receive(aSet(long), aSet(long), aSet(long), aSet(long), settledSet({ acks: [{ key: 5n }] }));
+    inbound.disconnect();
+    const peer = new GatewayConnection();
+    inbound.connect(peer.connection);
+    receive(aSet('b'));
+    consumeAll();
+    assert.deepEqual(await peer.take(), [`consumed ${aSet('b').length}`]);
   });
 
   it('a task that has ended is told nothing, and has nothing to answer', () => {
