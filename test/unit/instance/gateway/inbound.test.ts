@@ -300,7 +300,7 @@ describe('what a stream manager says of acks and connections', () => {
     ]);
   });
 
-  it('V6: R14: what waits for room is dropped with its connection, markers keep their place', () => {
+  it('V6: R14: what waits is dropped with its connection, markers keep their place', () => {
     const { inbound, receive, consumeAll } = aTrackedInbound();
     const long = 'x'.repeat(20_000);
     inbound.connect(new GatewayConnection().connection);
