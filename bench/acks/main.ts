@@ -11,40 +11,13 @@
   What the ledger itself takes is measured by `npm run bench -- ledger`.
 */
 
-import { parseArgs } from 'node:util';
 import { type AckCase, CASES, withoutAcks } from './cases.ts';
+import { runInterleaved, type Spread, spread } from '../word-count/interleaved.ts';
 import { type AckRun, runAckCase } from './run-case.ts';
 
-const { values } = parseArgs({
-  options: {
-    runs: { type: 'string', default: '5' },
-    'warm-up': { type: 'string', default: '15' },
-    measure: { type: 'string', default: '20' },
-    only: { type: 'string' },
-    bolt: { type: 'string' },
-    json: { type: 'boolean', default: false },
-  },
-});
-
-const cases = CASES.filter(
-  ({ name, bolt }) =>
-    (values.only === undefined || values.only.split(',').includes(name)) &&
-    (values.bolt === undefined || values.bolt === bolt),
-);
-const window = {
-  warmUpSeconds: Number(values['warm-up']),
-  measuredSeconds: Number(values.measure),
-};
-const results = new Map<AckCase, AckRun[]>(cases.map((bench) => [bench, []]));
-for (let run = 1; run <= Number(values.runs); run += 1) {
-  for (const [bench, runs] of results) {
-    const result = await runAckCase(bench, window);
-    runs.push(result);
-    console.error(`run ${run}: ${bench.name} ${bench.bolt}: ${inWords(result)}`);
-  }
-}
+const { results, asJson } = await runInterleaved(CASES, runAckCase, inWords);
 const rows = [...results].map(([bench, runs]) => row(bench, runs));
-if (values.json) for (const each of [...rows, ...ratios()]) console.log(JSON.stringify(each));
+if (asJson) for (const each of [...rows, ...ratios()]) console.log(JSON.stringify(each));
 else {
   console.table([...results].map(([bench, runs]) => tableRow(bench, runs)));
   console.table(
@@ -136,16 +109,4 @@ function tableRow(bench: AckCase, runs: readonly AckRun[]): object {
     'cpu s per M: spout, stmgr, bolt': cpu.join(', '),
     'complete p50 / p99 ms': complete.length === 0 ? '' : `${p50.toFixed(2)} / ${p99.toFixed(2)}`,
   };
-}
-
-interface Spread {
-  readonly min: number;
-  readonly median: number;
-  readonly max: number;
-}
-
-function spread(numbers: readonly number[]): Spread {
-  const sorted = numbers.toSorted((left, right) => left - right);
-  const at = (index: number): number => sorted[index] ?? Number.NaN;
-  return { min: at(0), median: at(Math.floor(sorted.length / 2)), max: at(sorted.length - 1) };
 }

@@ -8,42 +8,17 @@
   says little.
 */
 
-import { parseArgs } from 'node:util';
 import { type BenchCase, CASES } from './cases.ts';
+import { runInterleaved, spread } from './interleaved.ts';
 import { type CaseRun, runCase } from './run-case.ts';
 
-const { values } = parseArgs({
-  options: {
-    runs: { type: 'string', default: '5' },
-    'warm-up': { type: 'string', default: '15' },
-    measure: { type: 'string', default: '20' },
-    only: { type: 'string' },
-    bolt: { type: 'string' },
-    json: { type: 'boolean', default: false },
-  },
-});
-
-const cases = CASES.filter(
-  ({ name, bolt }) =>
-    (values.only === undefined || values.only.split(',').includes(name)) &&
-    (values.bolt === undefined || values.bolt === bolt),
-);
-const window = {
-  warmUpSeconds: Number(values['warm-up']),
-  measuredSeconds: Number(values.measure),
-};
-const results = new Map<BenchCase, CaseRun[]>(cases.map((bench) => [bench, []]));
-for (let run = 1; run <= Number(values.runs); run += 1) {
-  for (const [bench, runs] of results) {
-    const result = await runCase(bench, window);
-    runs.push(result);
-    const rate = Math.round(result.wordsPerSecond);
-    const others = result.othersCpu.toFixed(2);
-    console.error(`run ${run}: ${bench.name} ${bench.bolt}: ${rate} words/s, others ${others} cpu`);
-  }
-}
-if (values.json) for (const [bench, runs] of results) console.log(JSON.stringify(row(bench, runs)));
+const { results, asJson } = await runInterleaved(CASES, runCase, inWords);
+if (asJson) for (const [bench, runs] of results) console.log(JSON.stringify(row(bench, runs)));
 else console.table([...results].map(([bench, runs]) => tableRow(bench, runs)));
+
+function inWords({ wordsPerSecond, othersCpu }: CaseRun): string {
+  return `${Math.round(wordsPerSecond)} words/s, others ${othersCpu.toFixed(2)} cpu`;
+}
 
 function row(bench: BenchCase, runs: readonly CaseRun[]): object {
   const last = runs.at(-1);
@@ -82,10 +57,4 @@ function tableRow(bench: BenchCase, runs: readonly CaseRun[]): object {
     'first word, s': spread(runs.map((run) => run.submitToFirstWordSeconds)).median.toFixed(1),
     'p50 / p99 ms': Number.isNaN(p50) ? '' : `${p50.toFixed(2)} / ${p99.toFixed(2)}`,
   };
-}
-
-function spread(numbers: readonly number[]): { min: number; median: number; max: number } {
-  const sorted = numbers.toSorted((left, right) => left - right);
-  const at = (index: number): number => sorted[index] ?? Number.NaN;
-  return { min: at(0), median: at(Math.floor(sorted.length / 2)), max: at(sorted.length - 1) };
 }
