@@ -176,3 +176,16 @@ export class ReplayedSpout {
     return promise;
   }
 }
+
+/** One that reads a source of numbers, and is open. */
+export async function openedSpout(
+  source: NumberSource,
+  options: ReplayedSpoutOptions = {},
+): Promise<ReplayedSpout> {
+  const spout = new ReplayedSpout(
+    numbersFrom(() => source),
+    options,
+  );
+  await spout.open();
+  return spout;
+}

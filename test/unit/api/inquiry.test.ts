@@ -5,22 +5,9 @@ import {
   type NumberAnswer,
   NumberSource,
   NumberStore,
-  numbersFrom,
-  ReplayedSpout,
+  openedSpout,
 } from '../../support/replayed-spout.ts';
 import { settled } from '../../support/settled.ts';
-
-async function opened(
-  source: NumberSource,
-  options: ConstructorParameters<typeof ReplayedSpout>[1] = {},
-): Promise<ReplayedSpout> {
-  const spout = new ReplayedSpout(
-    numbersFrom(() => source),
-    options,
-  );
-  await spout.open();
-  return spout;
-}
 
 describe('an inquiry', () => {
   it('keeps nobody waiting for a source that answers late', async () => {
@@ -30,7 +17,7 @@ describe('an inquiry', () => {
         return answer.promise;
       }
     }
-    const spout = await opened(new Late(new NumberStore(2)));
+    const spout = await openedSpout(new Late(new NumberStore(2)));
     await spout.step();
     await spout.step();
     assert.deepEqual(spout.take(), []);

@@ -4,23 +4,10 @@ import {
   FAILED,
   NumberSource,
   NumberStore,
-  numbersFrom,
-  ReplayedSpout,
+  openedSpout,
   RereadingNumberSource,
 } from '../../support/replayed-spout.ts';
 import { settled } from '../../support/settled.ts';
-
-async function opened(
-  source: NumberSource,
-  options: ConstructorParameters<typeof ReplayedSpout>[1] = {},
-): Promise<ReplayedSpout> {
-  const spout = new ReplayedSpout(
-    numbersFrom(() => source),
-    options,
-  );
-  await spout.open();
-  return spout;
-}
 
 describe('a dead letter that is emitted again', () => {
   function aLetter(values: readonly unknown[] | undefined, position = '7') {
@@ -47,7 +34,7 @@ describe('a dead letter that is emitted again', () => {
 
   it('is a new message, and is removed when that is acked', async () => {
     const store = new NumberStore(0);
-    const spout = await opened(new NumberSource(store));
+    const spout = await openedSpout(new NumberSource(store));
     const { letter, log } = aLetter([7]);
     void spout.spout.replay?.(letter);
     await spout.drain();
@@ -63,7 +50,7 @@ describe('a dead letter that is emitted again', () => {
 
   it('becomes a new letter when it fails again, and only then is the old one removed', async () => {
     const config = { 'topology.retry.limit': '0' };
-    const spout = await opened(new NumberSource(new NumberStore(0)), { config });
+    const spout = await openedSpout(new NumberSource(new NumberStore(0)), { config });
     const { letter, log } = aLetter([7]);
     void spout.spout.replay?.(letter);
     await spout.drain();
@@ -76,7 +63,7 @@ describe('a dead letter that is emitted again', () => {
   });
 
   it('is read again from the source when it was a record that could not be read', async () => {
-    const reading = await opened(new RereadingNumberSource(new NumberStore(0)));
+    const reading = await openedSpout(new RereadingNumberSource(new NumberStore(0)));
     const one = aLetter(undefined);
     void reading.spout.replay?.(one.letter);
     await reading.drain();
@@ -85,7 +72,7 @@ describe('a dead letter that is emitted again', () => {
       [7],
     );
 
-    const other = await opened(new NumberSource(new NumberStore(0)));
+    const other = await openedSpout(new NumberSource(new NumberStore(0)));
     const two = aLetter(undefined);
     void other.spout.replay?.(two.letter);
     await other.drain();

@@ -10,6 +10,7 @@ import {
   NumberSource,
   NumberStore,
   numbersFrom,
+  openedSpout,
   ReplayedSpout,
   RereadingNumberSource,
 } from '../../support/replayed-spout.ts';
@@ -18,24 +19,12 @@ import { settled } from '../../support/settled.ts';
 const messages = (errors: readonly unknown[]): readonly string[] =>
   errors.map((error) => (error as Error).message);
 
-async function opened(
-  source: NumberSource,
-  options: ConstructorParameters<typeof ReplayedSpout>[1] = {},
-): Promise<ReplayedSpout> {
-  const spout = new ReplayedSpout(
-    numbersFrom(() => source),
-    options,
-  );
-  await spout.open();
-  return spout;
-}
-
 describe('a replayable spout', () => {
   for (const Source of [NumberSource, RereadingNumberSource]) {
     it(`S13: loses nothing of what fails in random order (${Source.name})`, async () => {
       const store = new NumberStore(2_000);
       const config = { 'topology.retry.limit': '1000' };
-      const spout = await opened(new Source(store), { config });
+      const spout = await openedSpout(new Source(store), { config });
       const random = createSeededRandom(13);
       const pending: { readonly number: number; readonly id: unknown }[] = [];
       const processed = new Set<number>();
@@ -65,7 +54,7 @@ describe('a replayable spout', () => {
 
   it('S15: reports what is lost at its source once, and goes on', async () => {
     const store = new NumberStore(5);
-    const spout = await opened(new RereadingNumberSource(store));
+    const spout = await openedSpout(new RereadingNumberSource(store));
     await spout.drain();
     const emitted = spout.take();
     store.deleted.add(2);
@@ -88,7 +77,7 @@ describe('a replayable spout', () => {
 
   it('emits a failed message again after a growing pause', async () => {
     const config = { 'topology.retry.backoff.ms': '1000' };
-    const spout = await opened(new NumberSource(new NumberStore(1)), { config });
+    const spout = await openedSpout(new NumberSource(new NumberStore(1)), { config });
     const emittedAt: number[] = [];
     await spout.step();
     for (let attempt = 0; attempt < 4; attempt += 1) {
@@ -108,7 +97,7 @@ describe('a replayable spout', () => {
   });
 
   it('wakes the task when a retry is due', async () => {
-    const spout = await opened(new NumberSource(new NumberStore(1)));
+    const spout = await openedSpout(new NumberSource(new NumberStore(1)));
     await spout.drain();
     const [message] = spout.take();
     void spout.spout.fail(message?.id, FAILED);
@@ -123,7 +112,7 @@ describe('a replayable spout', () => {
   it('gives up when the retries are used up, and commits when the letter is written', async () => {
     const store = new NumberStore(3);
     const config = { 'topology.retry.limit': '2' };
-    const spout = await opened(new NumberSource(store), { config });
+    const spout = await openedSpout(new NumberSource(store), { config });
     const written = Promise.withResolvers<void>();
     spout.collector.deadLetter = (message) => {
       spout.collector.givenUp.push(message);
@@ -207,7 +196,7 @@ describe('a replayable spout', () => {
       }
     }
     const store = new NumberStore(3);
-    const spout = await opened(new Corrupt(store));
+    const spout = await openedSpout(new Corrupt(store));
     await spout.drain();
     const emitted = spout.take();
     assert.deepEqual(
@@ -226,7 +215,7 @@ describe('a replayable spout', () => {
   });
 
   it('gives up values that cannot travel, and throws what is the author’s fault', async () => {
-    const spout = await opened(new NumberSource(new NumberStore(2)));
+    const spout = await openedSpout(new NumberSource(new NumberStore(2)));
     const emit = spout.collector.emit.bind(spout.collector);
     spout.collector.emit = (stream, values, anchors, id) => {
       if (values[0] === 1) throw userError('VALUE_NOT_SERIALIZABLE', 'a function');
@@ -239,7 +228,7 @@ describe('a replayable spout', () => {
       [2],
     );
     assert.equal(spout.collector.givenUp[0]?.reason.kind, 'unreadable');
-    const other = await opened(new NumberSource(new NumberStore(2)));
+    const other = await openedSpout(new NumberSource(new NumberStore(2)));
     other.collector.emit = () => {
       throw userError('UNKNOWN_FIELD', 'a mistake');
     };
@@ -273,7 +262,7 @@ describe('a replayable spout', () => {
   it('survives a burst in which all fail at once, again and again', async () => {
     const count = 20_000;
     const store = new NumberStore(count);
-    const spout = await opened(new RereadingNumberSource(store));
+    const spout = await openedSpout(new RereadingNumberSource(store));
     for (let round = 0; round < 3; round += 1) {
       for (let call = 0; call <= count; call += 1) void spout.spout.nextTuple();
       const burst = spout.take();
@@ -290,11 +279,11 @@ describe('a replayable spout', () => {
 
   it('begins with what was not committed when it is started anew', async () => {
     const store = new NumberStore(100);
-    const spout = await opened(new NumberSource(store));
+    const spout = await openedSpout(new NumberSource(store));
     for (let call = 0; call < 10; call += 1) await spout.step();
     for (const { number, id } of spout.take()) if (number !== 4) void spout.spout.ack(id);
     await spout.advance(1_000);
-    const next = await opened(new NumberSource(store));
+    const next = await openedSpout(new NumberSource(store));
     await next.step();
     assert.deepEqual(
       next.take().map(({ number }) => number),
@@ -304,7 +293,7 @@ describe('a replayable spout', () => {
 
   it('commits in batches, when it closes, and before the input ends', async () => {
     const store = new NumberStore(100);
-    const spout = await opened(new NumberSource(store));
+    const spout = await openedSpout(new NumberSource(store));
     for (let call = 0; call < 50; call += 1) {
       await spout.step();
       for (const { id } of spout.take()) void spout.spout.ack(id);
@@ -314,7 +303,7 @@ describe('a replayable spout', () => {
     await spout.spout.close();
     assert.equal(store.committed, 50);
 
-    const last = await opened(new NumberSource(store));
+    const last = await openedSpout(new NumberSource(store));
     await last.drain();
     for (const { id } of last.take()) void last.spout.ack(id);
     await last.step();
@@ -330,7 +319,7 @@ describe('a replayable spout', () => {
     const source = new NumberSource(store);
     const commit = source.commit.bind(source);
     source.commit = () => Promise.reject(new Error('the store is down'));
-    const spout = await opened(source);
+    const spout = await openedSpout(source);
     await spout.drain();
     for (const { id } of spout.take()) void spout.spout.ack(id);
     await spout.drain();
@@ -364,7 +353,7 @@ describe('a replayable spout', () => {
 describe('a replayable spout whose input is being drained', () => {
   it('emits what has failed, and nothing new', async () => {
     const store = new NumberStore(100);
-    const spout = await opened(new NumberSource(store));
+    const spout = await openedSpout(new NumberSource(store));
     await spout.step();
     await spout.step();
     const [one, two] = spout.take();
