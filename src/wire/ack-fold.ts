@@ -1,25 +1,17 @@
 import { assert } from '../base/assert.ts';
 import {
-  BYTES,
-  FIXED64,
-  tagOf,
-  VARINT,
-  VARINT32_BYTES_MAX,
-  varintBytes,
-  writeVarint,
-} from './protobuf-cursor.ts';
+  ACK_ROOT_TAG,
+  ACKED_TUPLE_BYTES,
+  ACKED_TUPLE_TAG,
+  ACKS_TAG,
+  EMITS_TAG,
+} from './ack-tuple-format.ts';
+import { VARINT32_BYTES_MAX, varintBytes, writeHalf, writeVarint } from './protobuf-cursor.ts';
+import { rootBytes, writeRoot } from './root-id.ts';
 import { CONTROL_TAG, SOURCE_TASK_TAG } from './tuple-set-format.ts';
 
-const ACKS_TAG = tagOf(1, BYTES);
-const EMITS_TAG = tagOf(3, BYTES);
-const ROOT_TAG = tagOf(1, BYTES);
-const KEY_TAG = tagOf(2, FIXED64);
-const ROOT_TASK_TAG = tagOf(1, VARINT);
-const ROOT_KEY_TAG = tagOf(2, FIXED64);
-
-const KEY_BYTES = 1 + 8;
 /** Body of an AckTuple without the bytes of the root's task. */
-const BODY_BYTES = 1 + 1 + 1 + KEY_BYTES + KEY_BYTES;
+const BODY_BYTES = rootBytes(0) + ACKED_TUPLE_BYTES;
 /** Tag and length of an AckTuple, and its body. */
 const ENTRY_BYTES_MAX = 2 + BODY_BYTES + VARINT32_BYTES_MAX;
 /** What stands around the entries: control with its length, and src_task_id. */
@@ -167,29 +159,16 @@ export class AckFold {
       const entry = index * FIELDS;
       if (entries[entry + IS_ACK] !== isAck) continue;
       const task = entries[entry + TASK] as number;
-      const taskBytes = varintBytes(task);
+      const low = entries[entry + ROOT_LOW] as number;
+      const high = entries[entry + ROOT_HIGH] as number;
       bytes[at] = tag;
-      bytes[at + 1] = BODY_BYTES + taskBytes;
-      bytes[at + 2] = ROOT_TAG;
-      bytes[at + 3] = 1 + taskBytes + KEY_BYTES;
-      bytes[at + 4] = ROOT_TASK_TAG;
-      at = writeVarint(bytes, at + 5, task);
-      bytes[at] = ROOT_KEY_TAG;
-      writeHalf(bytes, at + 1, entries[entry + ROOT_LOW] as number);
-      writeHalf(bytes, at + 5, entries[entry + ROOT_HIGH] as number);
-      bytes[at + KEY_BYTES] = KEY_TAG;
-      writeHalf(bytes, at + KEY_BYTES + 1, entries[entry + KEY_LOW] as number);
-      writeHalf(bytes, at + KEY_BYTES + 5, entries[entry + KEY_HIGH] as number);
-      at += 2 * KEY_BYTES;
+      bytes[at + 1] = BODY_BYTES + varintBytes(task);
+      at = writeRoot(bytes, at + 2, ACK_ROOT_TAG, task, low, high);
+      bytes[at] = ACKED_TUPLE_TAG;
+      writeHalf(bytes, at + 1, entries[entry + KEY_LOW] as number);
+      writeHalf(bytes, at + 5, entries[entry + KEY_HIGH] as number);
+      at += ACKED_TUPLE_BYTES;
     }
     return at;
   }
-}
-
-/** Four bytes, lowest first. */
-function writeHalf(bytes: Uint8Array, at: number, half: number): void {
-  bytes[at] = half;
-  bytes[at + 1] = half >>> 8;
-  bytes[at + 2] = half >>> 16;
-  bytes[at + 3] = half >>> 24;
 }

@@ -1,11 +1,7 @@
+import { ACK_ROOT_TAG, ACKED_TUPLE_TAG, DETAIL_TAG, EMITS_TAG } from './ack-tuple-format.ts';
 import { malformed } from './malformed.ts';
-import { BYTES, FIXED64, ProtobufCursor, tagOf } from './protobuf-cursor.ts';
+import { BYTES, ProtobufCursor } from './protobuf-cursor.ts';
 import { RootList } from './root-list.ts';
-
-const ROOT_TAG = tagOf(1, BYTES);
-const KEY_TAG = tagOf(2, FIXED64);
-const DETAIL_TAG = tagOf(1000, BYTES);
-const EMITS_TAG = tagOf(3, BYTES);
 
 /** What happened to a tuple; `emit` goes between stream managers only. */
 export type AckKind = 'ack' | 'fail' | 'emit';
@@ -87,11 +83,11 @@ export class AckSetReader {
     let hasKey = false;
     while (cursor.at < cursor.end) {
       const tag = cursor.readTag();
-      if (tag === KEY_TAG) {
+      if (tag === ACKED_TUPLE_TAG) {
         this.keyLow = cursor.readHalf();
         this.keyHigh = cursor.readHalf();
         hasKey = true;
-      } else if (tag === ROOT_TAG) this.#readRoot();
+      } else if (tag === ACK_ROOT_TAG) this.#readRoot();
       else if (tag === DETAIL_TAG) this.#passDetail();
       else cursor.skipUnknown(tag, 2);
     }

@@ -1,17 +1,17 @@
 import { componentName, taskId } from '../base/ids.ts';
 import type { FailKind, FailReason } from '../model/fail-reason.ts';
+import { ACK_ROOT_TAG, ACKED_TUPLE_TAG, DETAIL_TAG, FAILS_TAG } from './ack-tuple-format.ts';
 import { malformed } from './malformed.ts';
 import { utf8Text } from './native-text.ts';
 import {
   BYTES,
-  FIXED64,
   ProtobufCursor,
   tagOf,
   VARINT,
-  VARINT32_BYTES_MAX,
   varintBytes,
   writeVarint,
 } from './protobuf-cursor.ts';
+import { ROOT_BYTES_MAX, writeRoot } from './root-id.ts';
 import { CONTROL_TAG, SOURCE_TASK_TAG } from './tuple-set-format.ts';
 
 /*
@@ -40,14 +40,6 @@ const KINDS: readonly FailKind[] = [
   'lost-stream-manager',
   'dropped',
 ];
-
-const FAILS_TAG = tagOf(2, BYTES);
-const ROOT_TAG = tagOf(1, BYTES);
-const KEY_TAG = tagOf(2, FIXED64);
-const DETAIL_TAG = tagOf(1000, BYTES);
-const ROOT_TASK_TAG = tagOf(1, VARINT);
-const ROOT_KEY_TAG = tagOf(2, FIXED64);
-const KEY_BYTES = 1 + 8;
 
 /** The trees of a tuple: a RootList, or whatever else has their numbers. */
 export interface Roots {
@@ -127,21 +119,14 @@ export function failField(roots: Roots, detail: Uint8Array): Uint8Array {
 }
 
 const NOTHING: Uint8Array = new Uint8Array(0);
-const ZERO_KEY = Uint8Array.of(KEY_TAG, 0, 0, 0, 0, 0, 0, 0, 0);
+const ZERO_KEY = Uint8Array.of(ACKED_TUPLE_TAG, 0, 0, 0, 0, 0, 0, 0, 0);
 
 function rootFields(roots: Roots): Uint8Array {
-  const bytes = Buffer.alloc(roots.count * (2 + 1 + VARINT32_BYTES_MAX + KEY_BYTES));
+  const bytes = Buffer.alloc(roots.count * ROOT_BYTES_MAX);
   let at = 0;
   for (let index = 0; index < roots.count; index += 1) {
-    const task = roots.task(index);
-    bytes[at] = ROOT_TAG;
-    bytes[at + 1] = 1 + varintBytes(task) + KEY_BYTES;
-    bytes[at + 2] = ROOT_TASK_TAG;
-    at = writeVarint(bytes, at + 3, task);
-    bytes[at] = ROOT_KEY_TAG;
-    bytes.writeInt32LE(roots.keyLow(index), at + 1);
-    bytes.writeInt32LE(roots.keyHigh(index), at + 5);
-    at += KEY_BYTES;
+    const [task, low, high] = [roots.task(index), roots.keyLow(index), roots.keyHigh(index)];
+    at = writeRoot(bytes, at, ACK_ROOT_TAG, task, low, high);
   }
   return bytes.subarray(0, at);
 }

@@ -50,6 +50,24 @@ export function writeVarint(into: Uint8Array, at: number, value: number): number
   return to + 1;
 }
 
+/** Half of a 64-bit number: four bytes, lowest first, as an int32. */
+export function halfAt(bytes: Uint8Array, at: number): number {
+  return (
+    (bytes[at] as number) |
+    ((bytes[at + 1] as number) << 8) |
+    ((bytes[at + 2] as number) << 16) |
+    ((bytes[at + 3] as number) << 24)
+  );
+}
+
+/** Writes half of a 64-bit number. */
+export function writeHalf(bytes: Uint8Array, at: number, half: number): void {
+  bytes[at] = half;
+  bytes[at + 1] = half >>> 8;
+  bytes[at + 2] = half >>> 16;
+  bytes[at + 3] = half >>> 24;
+}
+
 /**
  * Reads fields one after the other and never leaves its range: everything throws PACKET_MALFORMED
  * instead. Use it again with `begin`.

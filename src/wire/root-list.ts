@@ -1,10 +1,6 @@
 import { malformed } from './malformed.ts';
-import { FIXED64, type ProtobufCursor, tagOf, VARINT } from './protobuf-cursor.ts';
-
-const TASK_TAG = tagOf(1, VARINT);
-const KEY_TAG = tagOf(2, FIXED64);
-
-const KEY_BYTES = 1 + 8;
+import { halfAt, type ProtobufCursor } from './protobuf-cursor.ts';
+import { ROOT_KEY_BYTES, ROOT_KEY_TAG, ROOT_TASK_TAG } from './root-id.ts';
 
 /** Task, low half and high half of the key. */
 const FIELDS = 3;
@@ -43,7 +39,7 @@ export class RootList {
    */
   readUsual(bytes: Uint8Array, start: number, end: number): number {
     const length = bytes[start] as number;
-    if (length >= end - start || bytes[start + 1] !== TASK_TAG) return -1;
+    if (length >= end - start || bytes[start + 1] !== ROOT_TASK_TAG) return -1;
     let task = bytes[start + 2] as number;
     let keyAt = start + 3;
     if (task >= 0x80) {
@@ -53,7 +49,7 @@ export class RootList {
       keyAt += 1;
     }
     const behind = start + 1 + length;
-    if (bytes[keyAt] !== KEY_TAG || keyAt + KEY_BYTES !== behind) return -1;
+    if (bytes[keyAt] !== ROOT_KEY_TAG || keyAt + ROOT_KEY_BYTES !== behind) return -1;
     this.add(task, halfAt(bytes, keyAt + 1), halfAt(bytes, keyAt + 5));
     return behind;
   }
@@ -70,10 +66,10 @@ export class RootList {
     let found = 0;
     while (cursor.at < end) {
       const tag = cursor.readTag();
-      if (tag === TASK_TAG) {
+      if (tag === ROOT_TASK_TAG) {
         task = cursor.readInt32();
         found |= 1;
-      } else if (tag === KEY_TAG) {
+      } else if (tag === ROOT_KEY_TAG) {
         low = cursor.readHalf();
         high = cursor.readHalf();
         found |= 2;
@@ -97,14 +93,4 @@ export class RootList {
     this.#fields[at + 2] = high;
     this.count += 1;
   }
-}
-
-/** Four bytes, lowest first. */
-function halfAt(bytes: Uint8Array, at: number): number {
-  return (
-    (bytes[at] as number) |
-    ((bytes[at + 1] as number) << 8) |
-    ((bytes[at + 2] as number) << 16) |
-    ((bytes[at + 3] as number) << 24)
-  );
 }

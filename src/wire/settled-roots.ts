@@ -1,15 +1,16 @@
 import { assert } from '../base/assert.ts';
-import { BYTES, FIXED64, tagOf, VARINT, varintBytes, writeVarint } from './protobuf-cursor.ts';
+import {
+  ACK_ROOT_TAG,
+  ACKED_TUPLE_BYTES,
+  ACKED_TUPLE_TAG,
+  ACKS_TAG,
+  DETAIL_TAG,
+  FAILS_TAG,
+} from './ack-tuple-format.ts';
+import { varintBytes, writeHalf, writeVarint } from './protobuf-cursor.ts';
+import { rootBytes, writeRoot } from './root-id.ts';
 import { CONTROL_TAG, SOURCE_TASK_TAG } from './tuple-set-format.ts';
 
-const ACKS_TAG = tagOf(1, BYTES);
-const FAILS_TAG = tagOf(2, BYTES);
-const ROOT_TAG = tagOf(1, BYTES);
-const KEY_TAG = tagOf(2, FIXED64);
-const DETAIL_TAG = tagOf(1000, BYTES);
-const ROOT_TASK_TAG = tagOf(1, VARINT);
-const ROOT_KEY_TAG = tagOf(2, FIXED64);
-const KEY_BYTES = 1 + 8;
 const TAG_BYTES = 1;
 const DETAIL_TAG_BYTES = 2;
 
@@ -110,9 +111,9 @@ export class SettledRoots {
   }
 
   #bodyBytes(detail: Uint8Array): number {
-    const root = 2 + TAG_BYTES + this.#taskBytes + KEY_BYTES;
     const { length } = detail;
-    return root + KEY_BYTES + (length > 0 ? DETAIL_TAG_BYTES + varintBytes(length) + length : 0);
+    const bare = rootBytes(this.#taskBytes) + ACKED_TUPLE_BYTES;
+    return bare + (length > 0 ? DETAIL_TAG_BYTES + varintBytes(length) + length : 0);
   }
 
   #writeEntry(
@@ -125,31 +126,18 @@ export class SettledRoots {
   ): number {
     bytes[start] = tag;
     let at = writeVarint(bytes, start + 1, this.#bodyBytes(detail));
-    bytes[at] = ROOT_TAG;
-    bytes[at + 1] = TAG_BYTES + this.#taskBytes + KEY_BYTES;
-    bytes[at + 2] = ROOT_TASK_TAG;
-    at = writeVarint(bytes, at + 3, this.#task);
-    bytes[at] = ROOT_KEY_TAG;
-    writeHalf(bytes, at + 1, keys[index * 2] as number);
-    writeHalf(bytes, at + 5, keys[index * 2 + 1] as number);
-    at += KEY_BYTES;
-    bytes[at] = KEY_TAG;
+    const low = keys[index * 2] as number;
+    const high = keys[index * 2 + 1] as number;
+    at = writeRoot(bytes, at, ACK_ROOT_TAG, this.#task, low, high);
+    bytes[at] = ACKED_TUPLE_TAG;
     writeHalf(bytes, at + 1, 0); // A call of `fill` costs more.
     writeHalf(bytes, at + 5, 0);
-    at += KEY_BYTES;
+    at += ACKED_TUPLE_BYTES;
     if (detail.length === 0) return at;
     at = writeVarint(bytes, writeVarint(bytes, at, DETAIL_TAG), detail.length);
     bytes.set(detail, at);
     return at + detail.length;
   }
-}
-
-/** Four bytes, lowest first. */
-function writeHalf(bytes: Uint8Array, at: number, half: number): void {
-  bytes[at] = half;
-  bytes[at + 1] = half >>> 8;
-  bytes[at + 2] = half >>> 16;
-  bytes[at + 3] = half >>> 24;
 }
 
 function doubled(list: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {

@@ -1,7 +1,7 @@
 import { assert } from '../base/assert.ts';
 import { BACK_PRESSURE_TAG } from './back-pressure-notice.ts';
 import { malformed } from './malformed.ts';
-import { ProtobufCursor } from './protobuf-cursor.ts';
+import { halfAt, ProtobufCursor } from './protobuf-cursor.ts';
 import { RootList } from './root-list.ts';
 import type { StreamHeader, StreamHeaders } from './stream-header.ts';
 import {
@@ -300,16 +300,6 @@ export class TupleSetReader {
     this.#destinations[at] = task;
     this.destinationCount += 1;
   }
-}
-
-/** Four bytes, lowest first. */
-function halfAt(bytes: Uint8Array, at: number): number {
-  return (
-    (bytes[at] as number) |
-    ((bytes[at + 1] as number) << 8) |
-    ((bytes[at + 2] as number) << 16) |
-    ((bytes[at + 3] as number) << 24)
-  );
 }
 
 function doubled(list: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {

@@ -1,13 +1,7 @@
 import { assert } from '../base/assert.ts';
 import type { Roots } from './fail-detail.ts';
-import {
-  FIXED64,
-  tagOf,
-  VARINT,
-  VARINT32_BYTES_MAX,
-  varintBytes,
-  writeVarint,
-} from './protobuf-cursor.ts';
+import { VARINT32_BYTES_MAX, varintBytes, writeVarint } from './protobuf-cursor.ts';
+import { ROOT_BYTES_MAX, writeRoot } from './root-id.ts';
 import type { StreamHeader } from './stream-header.ts';
 import {
   CONSUMED_BYTES_TAG,
@@ -27,11 +21,6 @@ import {
 import { encodeValue } from './values.ts';
 
 const NO_DESTINATIONS: readonly number[] = [];
-
-const ROOT_TASK_TAG = tagOf(1, VARINT);
-const ROOT_KEY_TAG = tagOf(2, FIXED64);
-/** Tag, length, task and key. */
-const ROOT_BYTES_MAX = 2 + 1 + VARINT32_BYTES_MAX + KEY_BYTES;
 
 /** What a set needs besides its tuples, at most. */
 export function tupleSetOverhead(header: StreamHeader): number {
@@ -153,14 +142,7 @@ export class TupleSetWriter {
     for (let index = 0; index < roots.count; index += 1) {
       if (at + ROOT_BYTES_MAX > this.#limit) return -1;
       const task = roots.task(index);
-      bytes[at] = ROOT_TAG;
-      bytes[at + 2] = ROOT_TASK_TAG;
-      const key = writeVarint(bytes, at + 3, task);
-      bytes[at + 1] = key + KEY_BYTES - (at + 2);
-      bytes[key] = ROOT_KEY_TAG;
-      writeHalf(bytes, key + 1, roots.keyLow(index));
-      writeHalf(bytes, key + 5, roots.keyHigh(index));
-      at = key + KEY_BYTES;
+      at = writeRoot(bytes, at, ROOT_TAG, task, roots.keyLow(index), roots.keyHigh(index));
     }
     return at;
   }
@@ -215,14 +197,6 @@ function setLength(
   }
   writeVarint(bytes, start - reserved, length);
   return end + shift;
-}
-
-/** Four bytes, lowest first. */
-function writeHalf(bytes: Uint8Array, at: number, half: number): void {
-  bytes[at] = half;
-  bytes[at + 1] = half >>> 8;
-  bytes[at + 2] = half >>> 16;
-  bytes[at + 3] = half >>> 24;
 }
 
 function writeTask(bytes: Uint8Array, at: number, tag: number, task: number): number {
