@@ -102,6 +102,16 @@ export class PlanIndex {
     );
   }
 
+  /** Every component whose tuples, or what is made of them, get to a component; not itself. */
+  allUpstream(component: ComponentName): ReadonlySet<ComponentName> {
+    return reachedFrom(component, (name) => this.upstreamComponents(name));
+  }
+
+  /** Every component that a component's tuples, or what is made of them, get to; not itself. */
+  allDownstream(component: ComponentName): ReadonlySet<ComponentName> {
+    return reachedFrom(component, (name) => this.downstreamComponents(name));
+  }
+
   /** All tasks that may send to a component, ascending. */
   upstreamTasks(component: ComponentName): readonly TaskId[] {
     return this.#tasksOfAll(this.upstreamComponents(component));
@@ -123,6 +133,16 @@ export class PlanIndex {
       append(streams, stream, { bolt, grouping });
     }
   }
+}
+
+function reachedFrom(
+  start: ComponentName,
+  next: (name: ComponentName) => readonly Component[],
+): ReadonlySet<ComponentName> {
+  const reached = new Set(next(start).map(({ name }) => name));
+  // A set that grows while it is walked over: each component is looked at once.
+  for (const name of reached) for (const further of next(name)) reached.add(further.name);
+  return reached;
 }
 
 function append<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {

@@ -106,10 +106,11 @@ export class AckPath implements Flushable {
     this.instanceChanged(task);
     const component = plan.componentOf(task)?.name;
     if (timeoutMs !== undefined || component === undefined) return;
-    for (const spout of plan.plan.instances) {
-      if (!componentsReachedBy(plan, spout.component).has(component)) continue;
-      this.#local[spout.task]?.ledger.failAll();
-      this.#remote.newsWasLost(spout.task);
+    for (const source of plan.allUpstream(component)) {
+      for (const spout of plan.tasksOf(source)) {
+        this.#local[spout]?.ledger.failAll();
+        this.#remote.newsWasLost(spout);
+      }
     }
   }
 
@@ -324,19 +325,7 @@ export class AckPath implements Flushable {
 
 /** The stream managers of all bolts that a component's tuples, or what is made of them, get to. */
 function managersReachedBy(plan: PlanIndex, spout: ComponentName): ReadonlySet<StreamManagerId> {
-  const reached = componentsReachedBy(plan, spout);
+  const reached = plan.allDownstream(spout);
   const instances = plan.plan.instances.filter(({ component }) => reached.has(component));
   return new Set(instances.map(({ streamManager }) => streamManager));
-}
-
-function componentsReachedBy(plan: PlanIndex, source: ComponentName): ReadonlySet<ComponentName> {
-  const reached = new Set<ComponentName>();
-  const open = [source];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    for (const { name } of plan.downstreamComponents(next)) {
-      if (!reached.has(name)) open.push(name);
-      reached.add(name);
-    }
-  }
-  return reached;
 }

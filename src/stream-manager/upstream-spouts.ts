@@ -34,7 +34,7 @@ export class UpstreamSpouts {
     if (this.#plan.component(component) === undefined) return this.all;
     const known = this.#tasks.get(component);
     if (known !== undefined) return known;
-    const sources = this.#sourcesOf(component);
+    const sources = this.#plan.allUpstream(component);
     const tasks = [...this.all].filter((task) => {
       const spout = this.#plan.componentOf(task);
       return spout !== undefined && sources.has(spout.name);
@@ -42,19 +42,5 @@ export class UpstreamSpouts {
     const found = new Set(tasks);
     this.#tasks.set(component, found);
     return found;
-  }
-
-  /** Every component that a component's tuples come from, directly or not. */
-  #sourcesOf(component: ComponentName): ReadonlySet<ComponentName> {
-    const sources = new Set<ComponentName>();
-    const open = [component];
-    for (let name = open.pop(); name !== undefined; name = open.pop()) {
-      for (const source of this.#plan.upstreamComponents(name)) {
-        if (sources.has(source.name)) continue;
-        sources.add(source.name);
-        open.push(source.name);
-      }
-    }
-    return sources;
   }
 }

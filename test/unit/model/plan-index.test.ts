@@ -80,6 +80,13 @@ test('neighbouring components and their tasks are found in both directions', () 
   assert.deepEqual(index.downstreamTasks(name('join')), []);
 });
 
+test('everything above and below a component is found, over any number of bolts', () => {
+  assert.deepEqual([...index.allUpstream(name('join'))].toSorted(), ['left', 'right', 'spouts']);
+  assert.deepEqual([...index.allDownstream(name('spouts'))].toSorted(), ['join', 'left', 'right']);
+  assert.deepEqual([...index.allUpstream(name('spouts'))], []);
+  assert.deepEqual([...index.allDownstream(name('join'))], []);
+});
+
 test('what the plan does not name is absent, not an error', () => {
   assert.equal(index.component(name('x')), undefined);
   assert.equal(index.instanceOf(taskId(99)), undefined);
