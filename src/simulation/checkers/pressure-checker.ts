@@ -3,7 +3,7 @@ import type { PackingPlan } from '../../model/packing-plan.ts';
 import { Settings } from '../../model/settings.ts';
 import type { PressureView } from '../../stream-manager/back-pressure.ts';
 import type { Packet } from '../../wire/frame.ts';
-import { StartBackPressure } from '../../wire/messages.ts';
+import { StartBackPressure, StopBackPressure } from '../../wire/messages.ts';
 import type { WorkloadDescription } from '../workload/workload-description.ts';
 import type { Checker, FinishedRun, PressureEvent, SimulationEvent } from './checker.ts';
 import { ExpectedRouting } from './expected-routing.ts';
@@ -34,7 +34,10 @@ interface Kept {
  *     message has come. No fault is an excuse.
  * B3. Those spouts of a container hold whose tuples reach a component that is behind, or all where
  *     the topology says so; and no others.
- * B4. A stream manager that hears of somebody who is behind holds for it until it hears otherwise.
+ * B4. A stream manager that hears of somebody who is behind holds for it until it hears otherwise:
+ *     by a stop message, or because whoever said so has ended. A task may be announced anew ten
+ *     times a second (pressure-announcer.ts, A1), as often as looks are: they may find it announced
+ *     each time and the hold never. So each stop message that comes begins the time anew.
  * B5. When a topology has completed in a run without faults nobody is behind.
  */
 export class PressureChecker implements Checker {
@@ -47,6 +50,8 @@ export class PressureChecker implements Checker {
   });
   /** By `holder owner task`: when the last start message came. */
   readonly #startedMs = new Map<string, number>();
+  /** By `holder owner task`: when the last stop message came. */
+  readonly #stoppedMs = new Map<string, number>();
   /** By `owner task`: when it last said that the task is behind. */
   readonly #announcedMs = new Map<string, number>();
   /** By `owner task`: since when it has said so at each look, and what component that is. */
@@ -71,7 +76,7 @@ export class PressureChecker implements Checker {
   observe(event: SimulationEvent): void {
     this.#tap.observe(event);
     if (event.kind === 'pressure') this.#look(event);
-    else if (event.kind === 'process-end') this.#views.delete(event.process);
+    else if (event.kind === 'process-end') this.#forget(event.process);
   }
 
   finish(run: FinishedRun): readonly string[] {
@@ -102,9 +107,21 @@ export class PressureChecker implements Checker {
   }
 
   #handle(packet: Packet, { from, to }: Direction, atMs: number): void {
-    if (packet.typeName !== StartBackPressure.typeName) return;
-    const message = StartBackPressure.decode(packet.payload);
-    this.#startedMs.set(`${to} ${from} ${taskId(message.taskId)}`, atMs);
+    if (packet.typeName === StartBackPressure.typeName) {
+      const message = StartBackPressure.decode(packet.payload);
+      this.#startedMs.set(`${to} ${from} ${taskId(message.taskId)}`, atMs);
+    } else if (packet.typeName === StopBackPressure.typeName) {
+      const message = StopBackPressure.decode(packet.payload);
+      this.#stoppedMs.set(`${to} ${from} ${taskId(message.taskId)}`, atMs);
+    }
+  }
+
+  /** The dead say nothing, and no look at them would show it; others may live on for long. */
+  #forget(process: string): void {
+    this.#views.delete(process);
+    for (const said of this.#announcedSinceMs.keys()) {
+      if (said.startsWith(`${process} `)) this.#announcedSinceMs.delete(said);
+    }
   }
 
   #look({ process, pid, view, atMs }: PressureEvent): void {
@@ -150,7 +167,9 @@ export class PressureChecker implements Checker {
         this.#missingSinceMs.delete(key);
         continue;
       }
-      const sinceMs = Math.max(this.#missingSinceMs.get(key) ?? atMs, announcedMs, runsFromMs);
+      const missingMs = this.#missingSinceMs.get(key) ?? atMs;
+      const stoppedMs = this.#stoppedMs.get(key) ?? 0;
+      const sinceMs = Math.max(missingMs, announcedMs, stoppedMs, runsFromMs);
       this.#missingSinceMs.set(key, sinceMs);
       if (atMs - sinceMs < HELD_WITHIN_MS || this.#missing.has(key)) continue;
       this.#missing.set(key, { holder: process, owner, task, sinceMs, atMs });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { componentName, streamManagerId, type TaskId } from '../../../../src/base/ids.ts';
 import { Places } from '../../../../src/simulation/checkers/places.ts';
 import { PressureChecker } from '../../../../src/simulation/checkers/pressure-checker.ts';
-import { StartBackPressure } from '../../../../src/wire/messages.ts';
+import { StartBackPressure, StopBackPressure } from '../../../../src/wire/messages.ts';
 import { ANY_FAULT, anEnd, NO_FAULTS, packingOf } from './finished-run.ts';
 import { ScriptedTraffic } from './scripted-traffic.ts';
 import { TrackedRun } from './tracked-run.ts';
@@ -73,6 +73,11 @@ function aCase(config: Readonly<Record<string, string>> = {}) {
       ownView(isBehind);
       view(holder, [], isHeld ? ['sink'] : []);
     },
+    /** As `look`, at the other stream manager only: this one has ended. */
+    lookAtHolder: (isHeld: boolean) => {
+      traffic.atMs += 100;
+      view(holder, [], isHeld ? ['sink'] : []);
+    },
     hold: (component: string) => view(holder, [], [component]),
     holdNobody: () =>
       traffic.tell({
@@ -109,7 +114,20 @@ function aCase(config: Readonly<Record<string, string>> = {}) {
           leaseMs: BigInt(LEASE_MS),
         }),
       ),
-    owner,
+    stop: () =>
+      traffic.send(
+        { connection: 4, from: owner, to: holder },
+        StopBackPressure,
+        StopBackPressure.create({
+          topologyName: 't',
+          topologyId: 't-1',
+          stmgr: owner,
+          messageId: '2',
+          component: 'sink',
+          taskId: task,
+        }),
+      ),
+    end: () => traffic.tell(anEnd(owner, traffic.atMs)),
     problems: (explanation = NO_FAULTS, ends = [anEnd('stmgr-9', 1)]) =>
       checker.finish(run.finished({ explanation, ends })),
   };
@@ -140,6 +158,30 @@ test('a hold that is missing is found, unless a fault delays the news', () => {
   for (let at = 0; at < 4; at += 1) look(true, false);
   assert.match(problems()[0] ?? '', /did not hold for task \d+ of stmgr-\d from 400 ms to 700 ms/);
   assert.deepEqual(problems(ANY_FAULT), []);
+});
+
+test('nobody has to hold for a stream manager that has ended, until it is behind again', () => {
+  const { look, lookAtHolder, start, end, problems } = aCase();
+  start();
+  look(true, true);
+  end();
+  for (let at = 0; at < 10; at += 1) lookAtHolder(false);
+  assert.deepEqual(problems(), []);
+  for (let at = 0; at < 4; at += 1) look(true, false);
+  assert.match(problems()[0] ?? '', /did not hold for task \d+ of stmgr-\d from 1200 ms/);
+});
+
+test('a task that comes and goes between looks is not missed, one that stays is', () => {
+  const { look, start, stop, traffic, problems } = aCase();
+  for (let at = 0; at < 10; at += 1) {
+    look(true, false); // It begins to be behind a moment before each look.
+    start();
+    traffic.atMs += 50;
+    stop();
+  }
+  assert.deepEqual(problems(), []);
+  for (let at = 0; at < 4; at += 1) look(true, false);
+  assert.match(problems()[0] ?? '', /did not hold .* from 1500 ms to 1800 ms/);
 });
 
 test('a lease has an end, and no fault is an excuse', () => {
