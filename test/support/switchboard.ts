@@ -119,11 +119,24 @@ export class Switchboard {
 class Direction {
   readonly #from: Socket;
   readonly #to: Socket;
+  #isHeld = false;
+  /** What was written last is still here. */
+  #isFull = false;
   #delayed: Promise<void> | undefined;
 
   constructor(from: Socket, to: Socket) {
     this.#from = from;
     this.#to = to;
+  }
+
+  hold(): void {
+    this.#isHeld = true;
+    this.#readWhereRoom();
+  }
+
+  release(): void {
+    this.#isHeld = false;
+    this.#readWhereRoom();
   }
 
   carry(chunk: Buffer, delayMs: number): void {
@@ -141,9 +154,18 @@ class Direction {
 
   /** Reads on when the other side has taken it, so that nothing piles up here. */
   #pass(chunk: Buffer): void {
-    if (this.#to.destroyed || this.#to.write(chunk)) return;
-    this.#from.pause();
-    this.#to.once('drain', () => this.#from.resume());
+    if (this.#to.destroyed || this.#to.write(chunk) || this.#isFull) return;
+    this.#isFull = true;
+    this.#readWhereRoom();
+    this.#to.once('drain', () => {
+      this.#isFull = false;
+      this.#readWhereRoom();
+    });
+  }
+
+  #readWhereRoom(): void {
+    if (this.#isHeld || this.#isFull) this.#from.pause();
+    else this.#from.resume();
   }
 }
 
@@ -186,8 +208,8 @@ class Line {
     this.#trouble = trouble;
     if (trouble.kind === 'half-open') this.#listener.destroy();
     if (trouble.kind !== 'hold') return;
-    this.#dialler.pause();
-    this.#listener.pause();
+    this.#toListener.hold();
+    this.#toDialler.hold();
   }
 
   heal(): void {
@@ -196,8 +218,8 @@ class Line {
     if (kind === 'half-open') this.cut();
     if (kind !== 'hold') return;
     for (const carry of this.#held.splice(0)) carry();
-    this.#dialler.resume();
-    this.#listener.resume();
+    this.#toListener.release();
+    this.#toDialler.release();
   }
 
   cut(): void {

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { aCluster, type Cluster, ONE_CONTAINER, THREE_CONTAINERS } from '../../support/cluster.ts';
+import {
+  aCluster,
+  type Cluster,
+  ONE_CONTAINER,
+  THREE_CONTAINERS,
+  UNHURRIED,
+} from '../../support/cluster.ts';
 import type { SpoutCounts } from './fixtures/topologies/heron-harness.ts';
 
 /*
@@ -52,10 +58,10 @@ const TASKS: Readonly<Record<string, number>> = {
 };
 
 const LAYOUTS = [
-  { layout: 'in one container', config: ONE_CONTAINER, hosts: ['127.0.0.1'] },
+  { layout: 'in one container', config: { ...ONE_CONTAINER, ...UNHURRIED }, hosts: ['127.0.0.1'] },
   {
     layout: 'over three containers on three addresses',
-    config: THREE_CONTAINERS,
+    config: { ...THREE_CONTAINERS, ...UNHURRIED },
     hosts: ['127.0.0.1', '127.0.0.2', '127.0.0.3'],
   },
 ];
@@ -107,7 +113,7 @@ for (const { layout, config, hosts } of LAYOUTS) {
 test('KryoSerializationTopology: objects that only an own serializer can carry', async (t) => {
   const cluster = await aCluster(t);
   const result = await cluster.run(fixture('own-serializer'), 'own-serializer', {
-    config: ONE_CONTAINER,
+    config: { ...ONE_CONTAINER, ...UNHURRIED },
   });
   assert.deepEqual(result, { increment: [10] });
   const [counts, ...others] = await spoutCounts(cluster, 'own-serializer');
