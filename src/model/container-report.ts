@@ -45,6 +45,8 @@ export interface ContainerReport {
   readonly pid: number;
   readonly startedAtMs: number;
   readonly processes: readonly ProcessReport[];
+  /** What keeps the container from running what it should; absent when nothing does. */
+  readonly problem?: string;
 }
 
 export function encodeContainerReport(report: ContainerReport): Uint8Array {
@@ -54,6 +56,7 @@ export function encodeContainerReport(report: ContainerReport): Uint8Array {
 /** @throws EngineError STATE_CORRUPTED naming the member that is wrong. */
 export function parseContainerReport(bytes: Uint8Array): ContainerReport {
   const report = recordOf(parseJson(bytes, 'container report'), 'container report');
+  const { problem } = report;
   return {
     containerId: containerId(numberOf(report['containerId'], 'containerId')),
     host: textOf(report['host'], 'host'),
@@ -62,6 +65,7 @@ export function parseContainerReport(bytes: Uint8Array): ContainerReport {
     processes: listOf(report['processes'], 'processes').map((value, index) =>
       parseProcessReport(value, `processes[${index}]`),
     ),
+    ...(problem === undefined ? {} : { problem: textOf(problem, 'problem') }),
   };
 }
 

@@ -66,8 +66,8 @@ const HERON_SETTINGS: Readonly<Record<string, HeronSetting>> = {
   'topology.stateful.start.clean': missing(CHECKPOINTS, 'false'),
   'topology.tick.tuple.freq.secs': moved("'topology.tick.tuple.freq.ms', in milliseconds,"),
   'topology.timer.events': meaningless('timers are set in code'),
-  'topology.update.deactivate.wait.secs': missing('updates of running topologies', '0'),
-  'topology.update.reactivate.wait.secs': missing('updates of running topologies', '600'),
+  'topology.update.deactivate.wait.secs': meaningless('spouts go on during an update'),
+  'topology.update.reactivate.wait.secs': meaningless('spouts go on during an update'),
   'topology.worker.childopts': JVM,
 
   'heron.check.tmanager.location.interval.sec': moved(
@@ -110,6 +110,13 @@ const HERON_SETTINGS: Readonly<Record<string, HeronSetting>> = {
   'heron.metricsmgr.network.options.socket.*': OPERATING_SYSTEM,
   'heron.metricsmgr.network.read.batch.*': ADAPTIVE,
   'heron.metricsmgr.network.write.batch.*': ADAPTIVE,
+  'heron.statemgr.is.tunnel.needed': missing('tunnels to the state store', 'false'),
+  'heron.statemgr.localfs.is.initialize.file.tree': meaningless('folders are made when needed'),
+  'heron.statemgr.tunnel.*': meaningless('there are no tunnels to the state store'),
+  'heron.statemgr.zookeeper.is.initialize.tree': meaningless('nodes are made when needed'),
+  'heron.statemgr.zookeeper.retry.*': meaningless(
+    "calls go on until 'heron.statemgr.zookeeper.connection.timeout.ms' is over",
+  ),
   'heron.streammgr.cache.drain.*': ADAPTIVE,
   'heron.streammgr.client.reconnect.interval.sec': moved(
     "'heron.streammgr.client.reconnect.interval.ms', in milliseconds,",

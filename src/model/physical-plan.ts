@@ -1,4 +1,6 @@
 import type { ComponentName, Epoch, InstanceId, StreamManagerId, TaskId } from '../base/ids.ts';
+import type { MachineTime } from '../base/machine-time.ts';
+import type { Incident } from './completion.ts';
 import type { LogicalTopology } from './logical-topology.ts';
 
 export interface StreamManagerAddress {
@@ -19,6 +21,8 @@ export interface InstanceAddress {
   readonly task: TaskId;
   readonly componentIndex: number;
   readonly component: ComponentName;
+  /** True when an update takes it away: it ends when its input has. Absent otherwise. */
+  readonly isRetiring?: boolean;
 }
 
 /** Where every task of a running topology really is. Made by the topology master only. */
@@ -30,10 +34,33 @@ export interface PhysicalPlan {
   readonly instances: readonly InstanceAddress[];
 }
 
+/** When the first plan of a topology was made, for the masters that come later. */
+export interface FirstPlan {
+  /** Milliseconds since the epoch, by the master's wall clock. */
+  readonly wallMs: number;
+  /** The same moment by a clock that nobody can set. */
+  readonly machine: MachineTime;
+}
+
 /** The end of a process before the first plan of its topology: it cannot have had any tuples. */
 export interface EarlyEnd {
   /** As the executor names it: `stmgr-1`, `container_1_words_3`. */
   readonly process: string;
   /** Milliseconds since the epoch, as its container's report has it. */
   readonly atMs: number;
+}
+
+/** What a topology master writes into a plan for itself and the masters after it. */
+export interface MasterNotes {
+  /** The incarnation that has written the plan last; 0 in plans of other implementations. */
+  readonly masterEpoch: Epoch;
+  readonly earlyEnds: readonly EarlyEnd[];
+  readonly firstPlan?: FirstPlan;
+  /** What befell processes that updates have taken away since. */
+  readonly pastIncidents: readonly Incident[];
+  /**
+   * When the tasks that are retiring in the plan began to, in milliseconds since the epoch; absent
+   * when none is.
+   */
+  readonly retiringSinceMs?: number;
 }

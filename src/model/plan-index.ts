@@ -15,11 +15,16 @@ export interface Consumer {
  *
  * P1. Lists of tasks ascend: routing rests on every process seeing the same order.
  * P2. Lists of components and consumers are in the topology's order.
+ * P3. Retiring tasks get no tuples that were not on their way to them, so lists to route by leave
+ *     them out; their end markers and their connections go on, so all others hold them.
  */
 export class PlanIndex {
   readonly plan: PhysicalPlan;
+  /** The tasks that an update takes away, ascending. */
+  readonly retiring: readonly TaskId[];
   readonly #components = new Map<ComponentName, Component>();
   readonly #tasks = new Map<ComponentName, TaskId[]>();
+  readonly #allTasks = new Map<ComponentName, TaskId[]>();
   readonly #instances = new Map<TaskId, InstanceAddress>();
   readonly #streamManagers = new Map<StreamManagerId, StreamManagerAddress>();
   readonly #instancesByManager = new Map<StreamManagerId, InstanceAddress[]>();
@@ -34,9 +39,11 @@ export class PlanIndex {
     const inOrder = plan.instances.toSorted((left, right) => left.task - right.task);
     for (const instance of inOrder) {
       this.#instances.set(instance.task, instance);
-      append(this.#tasks, instance.component, instance.task);
+      append(this.#allTasks, instance.component, instance.task);
+      if (instance.isRetiring !== true) append(this.#tasks, instance.component, instance.task);
       append(this.#instancesByManager, instance.streamManager, instance);
     }
+    this.retiring = inOrder.flatMap(({ task, isRetiring }) => (isRetiring === true ? [task] : []));
     for (const component of plan.topology.components) {
       if (component.kind === 'bolt') this.#addConsumer(component);
     }
@@ -46,9 +53,19 @@ export class PlanIndex {
     return this.#components.get(name);
   }
 
-  /** The tasks of a component, ascending. */
+  /** The tasks of a component that stay, ascending: those that its tuples go to. */
   tasksOf(component: ComponentName): readonly TaskId[] {
     return this.#tasks.get(component) ?? [];
+  }
+
+  /** The tasks of a component, also those that are retiring, ascending. */
+  allTasksOf(component: ComponentName): readonly TaskId[] {
+    return this.#allTasks.get(component) ?? [];
+  }
+
+  /** False for a task that the plan does not know. */
+  isRetiring(task: TaskId): boolean {
+    return this.#instances.get(task)?.isRetiring === true;
   }
 
   instanceOf(task: TaskId): InstanceAddress | undefined {
@@ -112,18 +129,18 @@ export class PlanIndex {
     return reachedFrom(component, (name) => this.downstreamComponents(name));
   }
 
-  /** All tasks that may send to a component, ascending. */
+  /** All tasks that may send to a component, retiring ones too, ascending. */
   upstreamTasks(component: ComponentName): readonly TaskId[] {
     return this.#tasksOfAll(this.upstreamComponents(component));
   }
 
-  /** All tasks that a component may send to, ascending. */
+  /** All tasks that a component may send to, retiring ones too, ascending. */
   downstreamTasks(component: ComponentName): readonly TaskId[] {
     return this.#tasksOfAll(this.downstreamComponents(component));
   }
 
   #tasksOfAll(components: readonly Component[]): readonly TaskId[] {
-    return components.flatMap(({ name }) => this.tasksOf(name)).toSorted((a, b) => a - b);
+    return components.flatMap(({ name }) => this.allTasksOf(name)).toSorted((a, b) => a - b);
   }
 
   #addConsumer(bolt: BoltComponent): void {

@@ -5,6 +5,7 @@ import {
   count,
   GIB,
   KIB,
+  live,
   LONGEST_TIMER_MS,
   megabytes,
   memory,
@@ -14,11 +15,14 @@ import {
   optional,
   setting,
   type Setting,
+  silence,
 } from './setting.ts';
+import { STATE_SETTINGS } from './state-settings.ts';
 import {
   addresses,
   boolean,
   nonEmptyText,
+  number,
   oneOf,
   perComponent,
   wholeNumber,
@@ -64,9 +68,11 @@ export const SETTINGS = {
     undefined,
     'With acks, whether tuple trees fail after the time-out; if not, each is kept until settled.',
   ),
-  'topology.max.spout.pending': count(
-    100,
-    'With acks, the tuple trees that a spout task may have under way; without, nothing.',
+  'topology.max.spout.pending': live(
+    count(
+      100,
+      'With acks, the tuple trees that a spout task may have under way; without, nothing.',
+    ),
   ),
   'topology.reliability.mode': setting(
     oneOf('ATMOST_ONCE', 'ATLEAST_ONCE'),
@@ -96,6 +102,12 @@ export const SETTINGS = {
     64 * MIB,
     'bytes',
     'Size of the dead letters that a task keeps; the oldest make room.',
+  ),
+  'topology.update.drain.secs': setting(
+    wholeNumber({ min: 1, max: Math.floor(LONGEST_TIMER_MS / 1000) }),
+    60,
+    's',
+    'Time that tasks which an update takes away get to work off their input; then it is lost.',
   ),
   'topology.backpressure.scope': setting(
     oneOf('upstream', 'all'),
@@ -194,6 +206,12 @@ export const SETTINGS = {
     undefined,
     'How tasks are dealt to containers.',
   ),
+  'heron.update.factor.max': setting(
+    number({ min: 1 }),
+    4,
+    undefined,
+    'Factor up or down by which `heron update` changes a number of tasks or containers unforced.',
+  ),
   'heron.streammgr.network.options.maximum.packet.mb': megabytes(
     10,
     'Largest packet that a stream manager takes.',
@@ -280,6 +298,7 @@ export const SETTINGS = {
     'How long a process waits for a topology master to appear.',
   ),
   ...METRICS_SETTINGS,
+  ...STATE_SETTINGS,
   'heron.executor.restart.backoff.min.ms': milliseconds(
     100,
     'Pause before a dead process is started again for the first time.',
@@ -291,6 +310,16 @@ export const SETTINGS = {
   'heron.executor.restart.attempts.max': count(
     150,
     'Starts in a row after which a process that keeps dying is given up.',
+  ),
+  'heron.executor.child.silence.ms': silence(
+    30_000,
+    'Silence after which an executor takes one of its processes for hung, kills it and starts it ' +
+      'again; one that starts has four times as long.',
+  ),
+  'heron.scheduler.executor.silence.ms': silence(
+    60_000,
+    'Silence after which the scheduler takes an executor for hung, kills it and starts it again; ' +
+      'one that starts has four times as long.',
   ),
   'heron.shutdown.grace.ms': milliseconds(
     5000,

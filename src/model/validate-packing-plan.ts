@@ -14,6 +14,9 @@ import { repeated } from './repeated.ts';
  * One sentence for everything in which a packing plan breaks its own rules or does not fit its
  * topology: each task once, each component as often as its parallelism, at least one container,
  * each big enough for what is in it. Empty when all is well.
+ *
+ * A plan with an epoch is one of a topology that was updated: a component has the tasks that it was
+ * given last, one at least, and beside them may be some that retire and keep their indexes.
  */
 export function validatePackingPlan(
   plan: PackingPlan,
@@ -25,7 +28,11 @@ export function validatePackingPlan(
     ...repeated(plan.containers.map(({ id }) => id)).map((id) => `container ${id} is there twice`),
     ...plan.containers.flatMap(containerProblems),
     ...repeated(instances.map(({ task }) => task)).map((task) => `task ${task} is there twice`),
-    ...componentProblems(instances, components),
+    ...componentProblems(
+      instances.filter(({ isRetiring }) => isRetiring !== true),
+      components,
+      plan.epoch !== undefined,
+    ),
   ];
 }
 
@@ -64,6 +71,7 @@ function tooSmall(
 function componentProblems(
   instances: readonly InstancePlan[],
   components: readonly Component[],
+  isUpdated: boolean,
 ): readonly string[] {
   const indexes = new Map<ComponentName, number[]>();
   for (const { component, componentIndex } of instances) {
@@ -78,7 +86,8 @@ function componentProblems(
       .map((name) => `component '${name}' is not in the topology`),
     ...components.flatMap(({ name, parallelism }) => {
       const found = (indexes.get(name) ?? []).toSorted((left, right) => left - right);
-      if (found.length !== parallelism) {
+      if (isUpdated && found.length === 0) return [`component '${name}' has no task`];
+      if (!isUpdated && found.length !== parallelism) {
         return [`component '${name}' has ${found.length} tasks, its parallelism is ${parallelism}`];
       }
       const isCounted = found.every((componentIndex, position) => componentIndex === position);

@@ -5,6 +5,8 @@
 export class Destinations {
   tasks = new Int32Array(16);
   count = 0;
+  /** The last task that a tuple named and that gets no tuples; it is in no list. */
+  misdirected = 0;
 
   clear(): void {
     this.count = 0;

@@ -17,32 +17,36 @@ export class RoutedStream {
   /** Where every tuple goes, but for tasks that it names itself; undefined when that differs. */
   readonly fixedTasks: readonly TaskId[] | undefined;
   readonly #groupings: readonly ConsumerGrouping[];
-  readonly #isTask: (task: TaskId) => boolean;
+  readonly #takers: ReadonlySet<TaskId>;
 
-  constructor(groupings: readonly ConsumerGrouping[], isTask: (task: TaskId) => boolean) {
+  /** `takers` are the tasks that tuples may name. */
+  constructor(groupings: readonly ConsumerGrouping[], takers: ReadonlySet<TaskId>) {
     this.#groupings = groupings;
     const isFixed = groupings.every(({ fixedTasks }) => fixedTasks !== undefined);
     this.fixedTasks = isFixed ? groupings.flatMap(({ fixedTasks = [] }) => fixedTasks) : undefined;
-    this.#isTask = isTask;
+    this.#takers = takers;
   }
 
   /**
    * Fills in where a tuple goes: for each consumer, in the topology's order, what its grouping
    * says, then the tasks that the emitting instance chose itself (direct and custom groupings).
-   * Returns how many of those the plan does not know.
+   * Returns how many of those get no tuples: the plan does not know them, or they are retiring.
    *
    * @throws EngineError PACKET_MALFORMED when the tuple lacks a value that decides.
    */
   route(tuple: RoutableTuple, into: Destinations): number {
     into.clear();
     for (const grouping of this.#groupings) grouping.addDestinations(tuple, into);
-    let unknown = 0;
+    let misdirected = 0;
     for (let index = 0; index < tuple.destinationCount; index += 1) {
       const task = tuple.destination(index) as TaskId;
-      if (this.#isTask(task)) into.add(task);
-      else unknown += 1;
+      if (this.#takers.has(task)) into.add(task);
+      else {
+        into.misdirected = task;
+        misdirected += 1;
+      }
     }
-    return unknown;
+    return misdirected;
   }
 }
 
@@ -57,7 +61,7 @@ export interface StreamRouterOptions {
 /**
  * Where the tuples of every stream of a topology go. The stream manager of the emitting instance
  * routes; all of them build the same router from the same plan, apart from where their round robins
- * start.
+ * start. Each plan has a router of its own. Tasks that retire get no tuples.
  *
  * A fields grouping hashes by the producer's language: key groups for what this engine serialized,
  * Heron's own rule for the bytes of others.
@@ -66,10 +70,14 @@ export class StreamRouter {
   readonly #plan: PlanIndex;
   readonly #options: StreamRouterOptions;
   readonly #streams = new Map<StreamHeader, RoutedStream | undefined>();
+  /** All tasks but those that retire. */
+  readonly #takers: ReadonlySet<TaskId>;
 
   constructor(plan: PlanIndex, options: StreamRouterOptions) {
     this.#plan = plan;
     this.#options = options;
+    const staying = plan.plan.instances.filter(({ isRetiring }) => isRetiring !== true);
+    this.#takers = new Set(staying.map(({ task }) => task));
   }
 
   /** Undefined for a stream that nobody reads. */
@@ -89,7 +97,7 @@ export class StreamRouter {
     const groupings = consumers.flatMap(({ bolt, grouping }) =>
       this.#groupings(grouping, producer, output.fields, bolt.name),
     );
-    return new RoutedStream(groupings, (task) => this.#plan.instanceOf(task) !== undefined);
+    return new RoutedStream(groupings, this.#takers);
   }
 
   /** None for groupings that the emitting instance computes. */

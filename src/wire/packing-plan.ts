@@ -1,6 +1,6 @@
-import { create } from '@bufbuild/protobuf';
+import { create, isFieldSet } from '@bufbuild/protobuf';
 import { assertDefined } from '../base/assert.ts';
-import { componentName, containerId, taskId } from '../base/ids.ts';
+import { componentName, containerId, epoch, taskId } from '../base/ids.ts';
 import type { ContainerPlan, InstancePlan, PackingPlan, Resource } from '../model/packing-plan.ts';
 import * as proto from './generated/packing_plan_pb.js';
 import { malformed, readNode, wholeNumber } from './malformed.ts';
@@ -24,12 +24,29 @@ export function packingPlanToMessage(plan: PackingPlan): PackingPlanMessage {
   return create(proto.PackingPlanSchema, {
     id: plan.id,
     containerPlans: plan.containers.map(containerToMessage),
+    ...(plan.epoch !== undefined && { epoch: BigInt(plan.epoch) }),
+    ...(plan.lastTask !== undefined && { lastTaskId: plan.lastTask }),
+    ...(plan.updatedAtMs !== undefined && { updatedAtMs: BigInt(plan.updatedAtMs) }),
+    ...(plan.adoptedEpoch !== undefined && { adoptedEpoch: BigInt(plan.adoptedEpoch) }),
   });
 }
 
 /** @throws EngineError with code PACKET_MALFORMED. */
 export function packingPlanFromMessage(message: PackingPlanMessage): PackingPlan {
-  return { id: message.id, containers: message.containerPlans.map(containerFromMessage) };
+  const has = (name: 'epoch' | 'lastTaskId' | 'updatedAtMs' | 'adoptedEpoch'): boolean =>
+    isFieldSet(message, proto.PackingPlanSchema.field[name]);
+  return {
+    id: message.id,
+    containers: message.containerPlans.map(containerFromMessage),
+    ...(has('epoch') && { epoch: epoch(wholeNumber(message.epoch, 'PackingPlan.epoch')) }),
+    ...(has('lastTaskId') && { lastTask: taskId(message.lastTaskId) }),
+    ...(has('updatedAtMs') && {
+      updatedAtMs: wholeNumber(message.updatedAtMs, 'PackingPlan.updated_at_ms'),
+    }),
+    ...(has('adoptedEpoch') && {
+      adoptedEpoch: epoch(wholeNumber(message.adoptedEpoch, 'PackingPlan.adopted_epoch')),
+    }),
+  };
 }
 
 function containerToMessage(container: ContainerPlan): proto.ContainerPlan {
@@ -59,6 +76,7 @@ function instanceToMessage(instance: InstancePlan): proto.InstancePlan {
     taskId: instance.task,
     componentIndex: instance.componentIndex,
     resource: resourceToMessage(instance.resource),
+    ...(instance.isRetiring === true && { retiring: true }),
   });
 }
 
@@ -68,6 +86,7 @@ function instanceFromMessage(message: proto.InstancePlan): InstancePlan {
     task: taskId(message.taskId),
     componentIndex: message.componentIndex,
     resource: resourceFromMessage(message.resource),
+    ...(message.retiring && { isRetiring: true }),
   };
 }
 

@@ -1,9 +1,17 @@
-import { create } from '@bufbuild/protobuf';
+import { clone, create, isFieldSet, type MessageInitShape } from '@bufbuild/protobuf';
 import { assertDefined } from '../base/assert.ts';
-import { componentName, epoch, instanceId, streamManagerId, taskId } from '../base/ids.ts';
+import {
+  componentName,
+  type Epoch,
+  epoch,
+  instanceId,
+  streamManagerId,
+  taskId,
+} from '../base/ids.ts';
 import type {
-  EarlyEnd,
+  FirstPlan,
   InstanceAddress,
+  MasterNotes,
   PhysicalPlan,
   StreamManagerAddress,
 } from '../model/physical-plan.ts';
@@ -30,23 +38,74 @@ export function decodePhysicalPlan(bytes: Uint8Array): PhysicalPlan {
   return readNode('physical plan', () => physicalPlanFromMessage(StoredPhysicalPlan.decode(bytes)));
 }
 
-/** `topology` goes into the plan as it is; `earlyEnds` are the topology master's alone to read. */
+/** `topology` goes into the plan as it is; `notes` are the topology master's alone to read. */
 export function physicalPlanToMessage(
   plan: Omit<PhysicalPlan, 'topology'>,
   topology: TopologyMessage,
-  earlyEnds: readonly EarlyEnd[] = [],
+  notes?: MasterNotes,
 ): PhysicalPlanMessage {
   return create(proto.PhysicalPlanSchema, {
     topology,
     stmgrs: plan.streamManagers.map(streamManagerToMessage),
     instances: plan.instances.map(instanceToMessage),
     epoch: BigInt(plan.epoch),
-    earlyEnds: earlyEnds.map(({ process, atMs }) => ({ process, atMs: BigInt(atMs) })),
+    ...(notes && notesToMessage(notes)),
   });
 }
 
-export function earlyEndsFromMessage({ earlyEnds }: PhysicalPlanMessage): readonly EarlyEnd[] {
-  return earlyEnds.map(({ process, atMs }) => ({ process, atMs: Number(atMs) }));
+function notesToMessage(notes: MasterNotes): MessageInitShape<typeof proto.PhysicalPlanSchema> {
+  const { masterEpoch, earlyEnds, firstPlan, retiringSinceMs, pastIncidents } = notes;
+  return {
+    masterEpoch: BigInt(masterEpoch),
+    earlyEnds: earlyEnds.map(({ process, atMs }) => ({ process, atMs: wholeMs(atMs) })),
+    pastIncidents: pastIncidents.map(({ atMs, ...rest }) => ({ ...rest, atMs: wholeMs(atMs) })),
+    ...(firstPlan !== undefined && { firstPlan: firstPlanToMessage(firstPlan) }),
+    ...(retiringSinceMs !== undefined && { retiringSinceMs: wholeMs(retiringSinceMs) }),
+  };
+}
+
+function firstPlanToMessage({ wallMs, machine }: FirstPlan) {
+  return {
+    wallMs: wholeMs(wallMs),
+    bootId: machine.bootId,
+    sinceBootMs: wholeMs(machine.ms),
+  };
+}
+
+function wholeMs(ms: number): bigint {
+  return BigInt(Math.floor(ms));
+}
+
+/** What masters that did not know of a note have not noted is absent, empty or 0. */
+export function notesFromMessage(message: PhysicalPlanMessage): MasterNotes {
+  const { firstPlan } = message;
+  const hasRetiring = isFieldSet(message, proto.PhysicalPlanSchema.field.retiringSinceMs);
+  return {
+    masterEpoch: epoch(Number(message.masterEpoch)),
+    earlyEnds: message.earlyEnds.map(({ process, atMs }) => ({ process, atMs: Number(atMs) })),
+    pastIncidents: message.pastIncidents.map(({ process, atMs, container, reason }) => ({
+      process,
+      atMs: Number(atMs),
+      container,
+      reason,
+    })),
+    ...(firstPlan !== undefined && { firstPlan: firstPlanFromMessage(firstPlan) }),
+    ...(hasRetiring && { retiringSinceMs: Number(message.retiringSinceMs) }),
+  };
+}
+
+function firstPlanFromMessage({ wallMs, bootId, sinceBootMs }: proto.MachineMoment): FirstPlan {
+  return { wallMs: Number(wallMs), machine: { bootId, ms: Number(sinceBootMs) } };
+}
+
+/** The same plan, written by another incarnation of the topology master. */
+export function withMasterEpoch(
+  message: PhysicalPlanMessage,
+  masterEpoch: Epoch,
+): PhysicalPlanMessage {
+  const copy = clone(proto.PhysicalPlanSchema, message);
+  copy.masterEpoch = BigInt(masterEpoch);
+  return copy;
 }
 
 /** @throws EngineError with code PACKET_MALFORMED. */
@@ -94,6 +153,7 @@ export function instanceToMessage(address: InstanceAddress): proto.Instance {
       taskId: address.task,
       componentIndex: address.componentIndex,
       componentName: address.component,
+      ...(address.isRetiring === true && { retiring: true }),
     },
   });
 }
@@ -106,5 +166,6 @@ export function instanceFromMessage(message: proto.Instance): InstanceAddress {
     task: taskId(info.taskId),
     componentIndex: info.componentIndex,
     component: componentName(info.componentName),
+    ...(info.retiring && { isRetiring: true }),
   };
 }

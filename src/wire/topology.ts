@@ -30,7 +30,7 @@ import { StoredTopology } from './messages.ts';
 export type TopologyMessage = proto.Topology;
 
 /** Of a component; the wire keeps it among the settings, the model apart from them. */
-const PARALLELISM = 'topology.component.parallelism';
+export const PARALLELISM_KEY = 'topology.component.parallelism';
 
 const STATES: Readonly<Record<TopologyState, proto.TopologyState>> = {
   RUNNING: proto.TopologyState.RUNNING,
@@ -142,7 +142,7 @@ function boltFromMessage(message: proto.Bolt): BoltComponent {
 function componentToMessage(component: Component): proto.Component {
   const { name, className, language } = component;
   const config = configToMessage(component.config);
-  config.kvs.push(setting(PARALLELISM, String(component.parallelism)));
+  config.kvs.push(setting(PARALLELISM_KEY, String(component.parallelism)));
   switch (language) {
     case 'typescript':
       return create(proto.ComponentSchema, { name, className, config, language });
@@ -172,13 +172,15 @@ function componentFromMessage(
   const component = assertDefined(message, 'decode has checked required fields');
   const { name } = component;
   const config = new Map(configFromMessage(component.config));
-  const parallelismText = config.get(PARALLELISM);
+  const parallelismText = config.get(PARALLELISM_KEY);
   const parallelism = Number(parallelismText);
   if (!Number.isSafeInteger(parallelism) || parallelism < 1) {
     const found = parallelismText === undefined ? 'missing' : `"${parallelismText}"`;
-    throw malformed(`component ${name}: ${PARALLELISM} is ${found}, not a whole number from 1 up`);
+    throw malformed(
+      `component ${name}: ${PARALLELISM_KEY} is ${found}, not a whole number from 1 up`,
+    );
   }
-  config.delete(PARALLELISM);
+  config.delete(PARALLELISM_KEY);
   return {
     name: componentName(name),
     parallelism,

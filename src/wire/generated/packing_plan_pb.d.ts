@@ -69,6 +69,13 @@ export declare type InstancePlan = Message<"heron.proto.system.InstancePlan"> & 
    * @generated from field: required heron.proto.system.Resource resource = 4;
    */
   resource?: Resource | undefined;
+
+  /**
+   * It was asked away: it ends when its input has, and gets no new tuples.
+   *
+   * @generated from field: optional bool retiring = 1000;
+   */
+  retiring: boolean;
 };
 
 /**
@@ -127,6 +134,35 @@ export declare type PackingPlan = Message<"heron.proto.system.PackingPlan"> & {
    * @generated from field: repeated heron.proto.system.ContainerPlan container_plans = 2;
    */
   containerPlans: ContainerPlan[];
+
+  /**
+   * Grows with every plan of a topology, so that an old one is known as old.
+   *
+   * @generated from field: optional int64 epoch = 1000;
+   */
+  epoch: bigint;
+
+  /**
+   * The highest task id that was ever given in this topology: none is used twice.
+   *
+   * @generated from field: optional int32 last_task_id = 1001;
+   */
+  lastTaskId: number;
+
+  /**
+   * When an update asked for this plan, in milliseconds since the epoch.
+   *
+   * @generated from field: optional int64 updated_at_ms = 1002;
+   */
+  updatedAtMs: bigint;
+
+  /**
+   * The epoch of this plan, once the topology master puts it in force; that of an earlier plan may
+   * be left in it.
+   *
+   * @generated from field: optional int64 adopted_epoch = 1003;
+   */
+  adoptedEpoch: bigint;
 };
 
 /**

@@ -98,6 +98,13 @@ export declare type InstanceInfo = Message<"heron.proto.system.InstanceInfo"> & 
    * @generated from field: optional int32 remote_debugger_port = 5;
    */
   remoteDebuggerPort: number;
+
+  /**
+   * It was asked away: it ends when its input has, and gets no new tuples.
+   *
+   * @generated from field: optional bool retiring = 1000;
+   */
+  retiring: boolean;
 };
 
 /**
@@ -160,6 +167,75 @@ export declare type EarlyEnd = Message<"heron.proto.system.EarlyEnd"> & {
 export declare const EarlyEndSchema: GenMessage<EarlyEnd>;
 
 /**
+ * A moment on one machine, by its wall clock and by the one that nobody can set.
+ *
+ * @generated from message heron.proto.system.MachineMoment
+ */
+export declare type MachineMoment = Message<"heron.proto.system.MachineMoment"> & {
+  /**
+   * Milliseconds since the epoch.
+   *
+   * @generated from field: required int64 wall_ms = 1;
+   */
+  wallMs: bigint;
+
+  /**
+   * Which start of which machine the next field counts from.
+   *
+   * @generated from field: required string boot_id = 2;
+   */
+  bootId: string;
+
+  /**
+   * Milliseconds since then.
+   *
+   * @generated from field: required int64 since_boot_ms = 3;
+   */
+  sinceBootMs: bigint;
+};
+
+/**
+ * Describes the message heron.proto.system.MachineMoment.
+ * Use `create(MachineMomentSchema)` to create a new message.
+ */
+export declare const MachineMomentSchema: GenMessage<MachineMoment>;
+
+/**
+ * The end of a process, or of its connection, which an update has taken away since.
+ *
+ * @generated from message heron.proto.system.PastIncident
+ */
+export declare type PastIncident = Message<"heron.proto.system.PastIncident"> & {
+  /**
+   * @generated from field: required string process = 1;
+   */
+  process: string;
+
+  /**
+   * @generated from field: required int64 at_ms = 2;
+   */
+  atMs: bigint;
+
+  /**
+   * @generated from field: required int32 container = 3;
+   */
+  container: number;
+
+  /**
+   * For people.
+   *
+   * @generated from field: required string reason = 4;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message heron.proto.system.PastIncident.
+ * Use `create(PastIncidentSchema)` to create a new message.
+ */
+export declare const PastIncidentSchema: GenMessage<PastIncident>;
+
+/**
  * Where every task of a running topology is. Made by the topology master; a node of the state tree.
  *
  * @generated from message heron.proto.system.PhysicalPlan
@@ -193,6 +269,34 @@ export declare type PhysicalPlan = Message<"heron.proto.system.PhysicalPlan"> & 
    * @generated from field: repeated heron.proto.system.EarlyEnd early_ends = 1001;
    */
   earlyEnds: EarlyEnd[];
+
+  /**
+   * Incarnation of the topology master that has written this plan last.
+   *
+   * @generated from field: optional int64 master_epoch = 1002;
+   */
+  masterEpoch: bigint;
+
+  /**
+   * Milliseconds since the epoch: the first plan with the tasks that are retiring in this one.
+   *
+   * @generated from field: optional int64 retiring_since_ms = 1003;
+   */
+  retiringSinceMs: bigint;
+
+  /**
+   * What befell tasks and stream managers that are in no plan any more; each further plan repeats it.
+   *
+   * @generated from field: repeated heron.proto.system.PastIncident past_incidents = 1004;
+   */
+  pastIncidents: PastIncident[];
+
+  /**
+   * When that first plan was made; each further plan repeats it.
+   *
+   * @generated from field: optional heron.proto.system.MachineMoment first_plan = 1005;
+   */
+  firstPlan?: MachineMoment | undefined;
 };
 
 /**

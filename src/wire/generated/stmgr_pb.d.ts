@@ -83,6 +83,19 @@ export declare type RegisterInstanceRequest = Message<"heron.proto.stmgr.Registe
    * @generated from field: optional bool ended = 1003;
    */
   ended: boolean;
+
+  /**
+   * Which process of the instance it is: the machine's boot, and when the process was started, in
+   * clock ticks since then. The one that was started last is the instance.
+   *
+   * @generated from field: optional string boot_id = 1004;
+   */
+  bootId: string;
+
+  /**
+   * @generated from field: optional int64 start_ticks = 1005;
+   */
+  startTicks: bigint;
 };
 
 /**
@@ -118,6 +131,13 @@ export declare type RegisterInstanceResponse = Message<"heron.proto.stmgr.Regist
    * @generated from field: optional bool ended = 1001;
    */
   ended: boolean;
+
+  /**
+   * With a refusal: a process that was started later has registered, and this one has to end.
+   *
+   * @generated from field: optional bool replaced = 1002;
+   */
+  replaced: boolean;
 };
 
 /**

@@ -209,6 +209,20 @@ export declare type StMgrHeartbeatRequest = Message<"heron.proto.tmanager.StMgrH
    * @generated from field: repeated heron.proto.tmanager.LostTask lost_tasks = 1001;
    */
   lostTasks: LostTask[];
+
+  /**
+   * Retiring tasks of this container that have ended, and whose last tuples have been consumed.
+   *
+   * @generated from field: repeated int32 retired_task_ids = 1002;
+   */
+  retiredTaskIds: number[];
+
+  /**
+   * The physical plan that the sender works by.
+   *
+   * @generated from field: optional int64 plan_epoch = 1003;
+   */
+  planEpoch: bigint;
 };
 
 /**

@@ -98,3 +98,41 @@ test('what the plan does not name is absent, not an error', () => {
   assert.deepEqual(index.upstreamTasks(name('x')), []);
   assert.deepEqual(index.downstreamTasks(name('x')), []);
 });
+
+/** Task 4 and task 2 retire. */
+const RETIRING: ReadonlySet<number> = new Set([2, 4]);
+const updating = new PlanIndex({
+  ...inOrder,
+  instances: inOrder.instances
+    .map((instance) => (RETIRING.has(instance.task) ? { ...instance, isRetiring: true } : instance))
+    .toReversed(),
+});
+
+test('retiring tasks are left out where tuples are routed', () => {
+  assert.deepEqual(updating.tasksOf(name('left')), [5, 6]);
+  assert.deepEqual(updating.tasksOf(name('spouts')), [3]);
+  assert.deepEqual(updating.tasksOf(name('join')), [7]);
+});
+
+test('retiring tasks are there for their end, their connections and their names', () => {
+  assert.deepEqual(updating.allTasksOf(name('left')), [4, 5, 6]);
+  assert.deepEqual(updating.allTasksOf(name('nobody')), []);
+  assert.deepEqual(updating.retiring, [2, 4]);
+  assert.deepEqual(
+    [1, 2, 4, 99].map((task) => updating.isRetiring(taskId(task))),
+    [false, true, true, false],
+  );
+  assert.equal(updating.instanceOf(taskId(4))?.isRetiring, true);
+  assert.equal(updating.componentOf(taskId(4))?.name, 'left');
+  assert.deepEqual(updating.upstreamTasks(name('left')), [2, 3]);
+  assert.deepEqual(updating.downstreamTasks(name('spouts')), [1, 4, 5, 6]);
+  assert.deepEqual(
+    updating.instancesOf(streamManagerId('stmgr-2')).map(({ task }) => task),
+    [2, 4, 6],
+  );
+});
+
+test('without an update nothing is retiring', () => {
+  assert.deepEqual(index.retiring, []);
+  assert.deepEqual(index.allTasksOf(name('left')), index.tasksOf(name('left')));
+});

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertDefined } from '../../../src/base/assert.ts';
-import { componentName, containerId, taskId } from '../../../src/base/ids.ts';
+import { componentName, containerId, epoch, taskId } from '../../../src/base/ids.ts';
 import type { ContainerPlan, InstancePlan, PackingPlan } from '../../../src/model/packing-plan.ts';
 import { validatePackingPlan } from '../../../src/model/validate-packing-plan.ts';
 import { packRoundRobin } from '../../../src/packing/round-robin.ts';
@@ -119,4 +119,31 @@ test('shares of a core that add up to a little more than the whole by rounding',
   });
   const components = [aSpout('a', { parallelism: 3 }), aSpout('b')];
   assert.deepEqual(validatePackingPlan(packed, components), []);
+});
+
+test('a plan of an updated topology has the tasks that it was given last', () => {
+  const updated = { ...plan, epoch: epoch(7) };
+  assert.deepEqual(problems(updated), []);
+  const [first, second] = plan.containers;
+  assert.ok(first !== undefined && second !== undefined);
+  assert.deepEqual(problems({ ...updated, containers: [first] }), []);
+  assert.deepEqual(problems({ ...updated, containers: [second] }), [
+    "component 'a': its tasks are not counted from 0 on",
+    "component 'b' has no task",
+  ]);
+});
+
+test('a task that retires is none of its component, and keeps its index', () => {
+  const instances = assertDefined(plan.containers[0], 'there are two').instances;
+  const retiring = instances.map((instance) =>
+    instance.component === 'a' ? { ...instance, isRetiring: true } : instance,
+  );
+  const union = { ...withContainer(0, { instances: retiring }), epoch: epoch(7) };
+  assert.deepEqual(problems(union), ["component 'a': its tasks are not counted from 0 on"]);
+  const [other] = plan.containers[1]?.instances ?? [];
+  const renumbered = { ...assertDefined(other, 'it has one'), componentIndex: 0 };
+  const containers = union.containers.map((one, i) =>
+    i === 1 ? { ...one, instances: [renumbered] } : one,
+  );
+  assert.deepEqual(problems({ ...union, containers }), []);
 });

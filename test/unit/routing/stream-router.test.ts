@@ -8,6 +8,7 @@ import { Destinations } from '../../../src/routing/destinations.ts';
 import { StreamRouter } from '../../../src/routing/stream-router.ts';
 import { aPlanOf } from '../../support/planned-tasks.ts';
 import { aBolt, anInput, anOutput, aSpout, aTopology } from '../../support/topologies.ts';
+import { updated } from '../../support/updated-plans.ts';
 import { aTuple, headerOf, openTuple, type TestTuple } from '../../support/tuple-sets.ts';
 
 function aRouter(
@@ -165,5 +166,44 @@ describe('StreamRouter', () => {
       Array.from({ length: 200 }, (_, index) => routed(own, aTuple(`w${index}`)).tasks[0]),
     );
     assert.equal(owners.size, 8);
+  });
+
+  it('gives nothing to tasks that retire, whatever the grouping', () => {
+    const groupings: readonly Grouping[] = [
+      { kind: 'shuffle' },
+      { kind: 'none' },
+      { kind: 'local-or-shuffle' },
+      { kind: 'all' },
+      { kind: 'global' },
+      { kind: 'fields', fields: ['word'] },
+    ];
+    for (const grouping of groupings) {
+      const topology = aTopology([word, aBolt('count', [anInput('word', grouping)])]);
+      const before = aPlanOf(topology, ['word', 1], ['count', 1], ['count', 1], ['count', 2]);
+      const after = updated(before, { add: [['count', 2]], retire: [2, 3] });
+      const options = { keyGroups: 16, random: createSeededRandom(1), localTasks: [1, 2, 3] };
+      const router = new StreamRouter(new PlanIndex(after), {
+        ...options,
+        localTasks: options.localTasks.map(taskId),
+      });
+      const got = new Set(
+        Array.from({ length: 64 }, (_, index) => routed(router, aTuple(`w${index}`)).tasks).flat(),
+      );
+      const all = new Set(grouping.kind === 'global' ? [4] : [4, 5]);
+      assert.deepEqual(got, all, grouping.kind);
+    }
+  });
+
+  it('does not let a tuple name a task that retires, and says which one it was', () => {
+    const topology = aTopology([word, aBolt('count', [anInput('word', { kind: 'direct' })])]);
+    const before = aPlanOf(topology, ['word', 1], ['count', 1], ['count', 1]);
+    const plan = new PlanIndex(updated(before, { retire: [2] }));
+    const random = createSeededRandom(1);
+    const router = new StreamRouter(plan, { keyGroups: 16, random, localTasks: [] });
+    const into = new Destinations();
+    const tuple = openTuple({ ...aTuple('x'), destinations: [3, 2] });
+    assert.equal(router.streamOf(headerOf('word'))?.route(tuple, into), 1);
+    assert.deepEqual([...into.tasks.subarray(0, into.count)], [3]);
+    assert.equal(into.misdirected, 2);
   });
 });

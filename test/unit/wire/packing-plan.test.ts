@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { hasCode } from '../../../src/base/errors.ts';
-import { componentName, containerId, taskId } from '../../../src/base/ids.ts';
+import { componentName, containerId, epoch, taskId } from '../../../src/base/ids.ts';
 import type { PackingPlan } from '../../../src/model/packing-plan.ts';
 import { decodePackingPlan, encodePackingPlan } from '../../../src/wire/packing-plan.ts';
 import { goldenFolder } from '../../support/golden.ts';
@@ -27,6 +27,21 @@ const plan: PackingPlan = {
 suite('packing plans', () => {
   test('come back as they were', () => {
     assert.deepEqual(decodePackingPlan(encodePackingPlan(plan)), plan);
+  });
+
+  test('in the middle of an update come back as they were', () => {
+    const updating: PackingPlan = {
+      ...plan,
+      containers: plan.containers.map((container) => ({
+        ...container,
+        instances: container.instances.map((instance) => ({ ...instance, isRetiring: true })),
+      })),
+      epoch: epoch(2 ** 40),
+      lastTask: taskId(9),
+      updatedAtMs: 1_700_000_000_123,
+      adoptedEpoch: epoch(7),
+    };
+    assert.deepEqual(decodePackingPlan(encodePackingPlan(updating)), updating);
   });
 
   test('of Heron are read and written to the same bytes', () => {

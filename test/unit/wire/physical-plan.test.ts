@@ -11,14 +11,17 @@ import {
   topologyId,
   topologyName,
 } from '../../../src/base/ids.ts';
-import type { PhysicalPlan } from '../../../src/model/physical-plan.ts';
+import type { MasterNotes, PhysicalPlan } from '../../../src/model/physical-plan.ts';
 import { StoredPhysicalPlan, StoredTopology } from '../../../src/wire/messages.ts';
 import {
   decodePhysicalPlan,
   encodePhysicalPlan,
+  notesFromMessage,
   physicalPlanFromMessage,
   physicalPlanToMessage,
+  withMasterEpoch,
 } from '../../../src/wire/physical-plan.ts';
+import { topologyToMessage } from '../../../src/wire/topology.ts';
 import { goldenFolder } from '../../support/golden.ts';
 
 const plan: PhysicalPlan = {
@@ -65,6 +68,34 @@ const plan: PhysicalPlan = {
 suite('physical plans', () => {
   test('come back as they were', () => {
     assert.deepEqual(decodePhysicalPlan(encodePhysicalPlan(plan)), plan);
+  });
+
+  test('in the middle of an update come back as they were', () => {
+    const instances = plan.instances.map((instance) => ({ ...instance, isRetiring: true }));
+    const updating = { ...plan, instances };
+    assert.deepEqual(decodePhysicalPlan(encodePhysicalPlan(updating)), updating);
+  });
+
+  test('carry the notes of topology masters, whoever writes them again', () => {
+    const notes: MasterNotes = {
+      masterEpoch: epoch(7),
+      earlyEnds: [{ process: 'stmgr-1', atMs: 5 }],
+      firstPlan: { wallMs: 10, machine: { bootId: 'boot', ms: 3 } },
+      pastIncidents: [{ process: 'stmgr-2', atMs: 9, container: 2, reason: 'killed' }],
+      retiringSinceMs: 11,
+    };
+    const message = physicalPlanToMessage(plan, topologyToMessage(plan.topology), notes);
+    const received = StoredPhysicalPlan.decode(StoredPhysicalPlan.encode(message));
+    assert.deepEqual(notesFromMessage(received), notes);
+    const again = withMasterEpoch(received, epoch(8));
+    assert.deepEqual(notesFromMessage(again), { ...notes, masterEpoch: 8 });
+    assert.deepEqual(physicalPlanFromMessage(again), plan);
+    assert.equal(notesFromMessage(received).masterEpoch, 7);
+  });
+
+  test('without notes say nothing', () => {
+    const none = notesFromMessage(StoredPhysicalPlan.decode(encodePhysicalPlan(plan)));
+    assert.deepEqual(none, { masterEpoch: 0, earlyEnds: [], pastIncidents: [] });
   });
 
   test('hold all that Heron wants to know of a stream manager', () => {
