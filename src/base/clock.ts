@@ -41,6 +41,16 @@ export const systemClock: Clock = {
   },
 };
 
+/**
+ * Calls every `periodMs` milliseconds for as long as something else keeps the process alive: for
+ * what a process does beside its work, and must not be mistaken for it.
+ */
+export function everyInBackground(periodMs: number, call: () => void): Timer {
+  const timer = setInterval(call, periodMs);
+  timer.unref();
+  return { cancel: () => clearInterval(timer) };
+}
+
 /** Resolves after `delayMs` milliseconds of the given clock. */
 export function delay(clock: Clock, delayMs: number): Promise<void> {
   return new Promise((resolve) => {

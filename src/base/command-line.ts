@@ -10,7 +10,7 @@ export const COMMON_FLAGS = [
   'environ',
   'host',
   'container-id',
-  'state-root',
+  'state',
   'definition-file',
   'log-directory',
 ] as const;

@@ -76,6 +76,8 @@ export interface Files {
   removeTree(path: string): Promise<void>;
   /** What is in a folder, in no order. */
   list(folder: string): Promise<readonly FolderEntry[]>;
+  /** Dates what is there, to the millisecond; needs no room on the disk. */
+  date(path: string, modifiedAtMs: number): Promise<void>;
   /** Looks behind symbolic links. */
   facts(path: string): Promise<FileFacts>;
   /** Watches one folder, not what is below it. Throws when it cannot. */

@@ -43,6 +43,12 @@ export function instanceIdOf(
   return instanceId(`container_${container}_${component}_${task}`);
 }
 
+/** The component of an instance's id, or undefined when the id is not of that form. */
+export function componentOfInstance(id: string): ComponentName | undefined {
+  const name = /^container_\d+_(.+)_\d+$/s.exec(id)?.[1];
+  return name === undefined ? undefined : componentName(name);
+}
+
 export function streamManagerIdOf(container: ContainerId): StreamManagerId {
   return streamManagerId(`stmgr-${container}`);
 }

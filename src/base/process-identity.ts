@@ -1,16 +1,20 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 
 /*
   Names one incarnation of one process, so that what it left behind (locks, nodes, pid files) can be
   told from what a live process holds. A pid alone cannot: pids are used again.
 
   On Linux a process is named by boot, pid and start time, and the answer is exact. Processes in
-  different pid namespaces do not see each other and must not share such records. Elsewhere only the
+  different pid namespaces do not see each other, and a pid means something else to each: so the
+  namespace is a part of the boot's name, as if they were on different machines. Elsewhere only the
   pid is compared: a dead process whose pid was given out again is then taken for alive.
 */
 
 export interface ProcessIdentity {
-  /** Random for each start of the machine; empty where the platform has none. */
+  /**
+   * Random for each start of the machine, followed by the pid namespace; empty where the platform
+   * has none.
+   */
   readonly bootId: string;
   readonly pid: number;
   /** Clock ticks from the start of the machine to the start of the process; 0 where unknown. */
@@ -18,7 +22,9 @@ export interface ProcessIdentity {
 }
 
 const isLinux = process.platform === 'linux';
-const ownBootId = isLinux ? readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim() : '';
+/** Random for each start of this machine; empty where the platform has none. */
+export const machineBootId = isLinux ? readText('/proc/sys/kernel/random/boot_id') : '';
+const ownBootId = isLinux ? `${machineBootId}.${pidNamespace()}` : '';
 let own: ProcessIdentity | undefined;
 
 /** The identity of the process that asks. */
@@ -49,6 +55,15 @@ export function parseIdentity(value: unknown): ProcessIdentity | undefined {
   if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid < 1) return undefined;
   if (typeof startTicks !== 'number' || !Number.isSafeInteger(startTicks)) return undefined;
   return { bootId, pid, startTicks };
+}
+
+function readText(file: string): string {
+  return readFileSync(file, 'utf8').trim();
+}
+
+/** The number in `pid:[4026531836]`. */
+function pidNamespace(): string {
+  return readlinkSync('/proc/self/ns/pid').replaceAll(/\D/g, '');
 }
 
 interface ProcessStatus {

@@ -5,8 +5,9 @@
       end of the process, whatever ended it.
   R2. Bounded: the file holds at most `bytesMax` and one append; older content is in `file.1`, still
       older in `file.2`, and there are never more than `filesMax` files in all.
-  R3. Never throws once it is open. What cannot be written, on a full disk say, is counted and
-      forgotten; the file is opened afresh at the next append, which is where it heals.
+  R3. Never throws once it is made, nor for a disk that is full or read-only when it is made: nobody
+      must end because of a log. What cannot be written is counted and forgotten; the file is
+      opened afresh at the next append, which is where it heals.
   R4. Appends are lines: one that was cut short, by a full disk or a crash, is ended at the next
       opening, so that it takes none of the following ones with it.
   R5. Several writers, threads for example, may share a file: appends do not mix, and every
@@ -27,6 +28,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { environmentError, messageOf } from './errors.ts';
+import { systemCodeOf } from './system-codes.ts';
 
 export interface RotatingFileOptions {
   readonly file: string;
@@ -45,6 +47,8 @@ export interface AppendFile {
 
 const CHECK_BYTES = 64 * 1024;
 const CLOSED = -1;
+/** What a disk may say today and not tomorrow. */
+const HEALING: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EROFS']);
 const NEW_LINE = Buffer.from('\n');
 
 export class RotatingFile implements AppendFile {
@@ -54,20 +58,23 @@ export class RotatingFile implements AppendFile {
   #descriptor: number;
   #bytes = 0;
   #uncheckedBytes = 0;
+  #hasFolder = false;
   #closed = false;
   #dropped = 0;
   #lastFailure = '';
 
-  /** @throws EngineError FILE_FAILED when the file cannot be opened. */
+  /** @throws EngineError FILE_FAILED when the file can never be opened (R3). */
   constructor({ file, bytesMax, filesMax }: RotatingFileOptions) {
     this.#file = file;
     this.#bytesMax = bytesMax;
     this.#filesMax = filesMax;
+    this.#descriptor = CLOSED;
     try {
-      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
       this.#descriptor = this.#open();
     } catch (cause) {
-      throw environmentError('FILE_FAILED', `cannot write to ${file}: ${messageOf(cause)}`, {
+      this.#lastFailure = messageOf(cause);
+      if (HEALING.has(systemCodeOf(cause) ?? '')) return;
+      throw environmentError('FILE_FAILED', `cannot write to ${file}: ${this.#lastFailure}`, {
         cause,
       });
     }
@@ -106,11 +113,19 @@ export class RotatingFile implements AppendFile {
   }
 
   #open(): number {
+    this.#makeFolderOnce();
     const descriptor = openSync(this.#file, 'a+', 0o600);
     this.#bytes = fstatSync(descriptor).size;
     this.#uncheckedBytes = 0;
     if (endsInMidLine(descriptor, this.#bytes)) this.#bytes += writeSync(descriptor, NEW_LINE);
     return descriptor;
+  }
+
+  /** A folder that has gone since then was removed on purpose. */
+  #makeFolderOnce(): void {
+    if (this.#hasFolder) return;
+    mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
+    this.#hasFolder = true;
   }
 
   #makeRoom(byteCount: number): void {

@@ -7,6 +7,8 @@ import { systemCodeOf } from './system-codes.ts';
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
+const MILLISECONDS_PER_SECOND = 1_000;
+
 /** Another process may add to a tree while it is being removed. */
 const REMOVALS_MAX = 3;
 
@@ -40,6 +42,10 @@ export const systemFiles: Files = {
       inode: facts.ino,
       modifiedAtMs: facts.mtimeMs,
     };
+  },
+  date: (path, modifiedAtMs) => {
+    const time = modifiedAtMs / MILLISECONDS_PER_SECOND;
+    return disk.utimes(path, time, time);
   },
   watch: watchFolder,
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Files } from '../base/files.ts';
 import type { LogFile, LogFileOptions } from '../base/log-file.ts';
+import type { MachineTime } from '../base/machine-time.ts';
 import type { Random } from '../base/random.ts';
 import type { AppendFile, RotatingFileOptions } from '../base/rotating-file.ts';
 import type { ResourceUse } from '../metrics/process-metrics.ts';
@@ -22,6 +23,8 @@ export interface ProcessEnvironment {
   readonly executable: string;
   readonly workingDirectory: string;
   readonly clock: Clock;
+  /** By the clock that all processes of this machine share. */
+  machineTime(): MachineTime;
   readonly random: Random;
   readonly network: Network;
   readonly files: Files;
@@ -32,6 +35,8 @@ export interface ProcessEnvironment {
   openAppendFile(options: RotatingFileOptions): AppendFile;
   /** For the process's metrics. */
   resourceUse(): ResourceUse;
+  /** Beats for the process that started this one (base/beat.ts), if that wants to hear it. */
+  startBeating(periodMs: number): void;
   /** Tells the process that started this one that it does its work; nobody may be there to hear. */
   sayReady(): void;
 }

@@ -3,6 +3,7 @@ import type { Logger } from '../base/logger.ts';
 import type { ProcessContext } from '../base/process-main.ts';
 import type { Random } from '../base/random.ts';
 import { createStateManager } from '../state-manager/create.ts';
+import type { StateAddress } from '../state-manager/state-address.ts';
 import type { StateManager } from '../state-manager/state-manager.ts';
 import type { ProcessEnvironment } from './process-environment.ts';
 
@@ -22,15 +23,15 @@ export interface SurroundingsOptions {
   readonly name: string;
   readonly logBytesMax: number;
   readonly logFilesMax: number;
-  readonly stateRoot: string;
+  readonly state: StateAddress;
 }
 
 export function openSurroundings(
   context: ProcessContext,
   environment: ProcessEnvironment,
-  { logFile, name, logBytesMax, logFilesMax, stateRoot }: SurroundingsOptions,
+  { logFile, name, logBytesMax, logFilesMax, state }: SurroundingsOptions,
 ): Surroundings {
-  const { clock, random, files, processes } = environment;
+  const { clock, random, files, processes, network, variables } = environment;
   const logger = environment.openLog({
     file: logFile,
     level: 'info',
@@ -39,14 +40,14 @@ export function openSurroundings(
     filesMax: logFilesMax,
   });
   context.logTo(logger);
-  const stateManager = createStateManager({
-    kind: 'file',
-    root: stateRoot,
+  const stateManager = createStateManager(state, {
     clock,
     random,
     logger,
     files,
     processes,
+    network,
+    variables,
   });
   return { clock, random, logger, stateManager };
 }

@@ -1,6 +1,7 @@
 import { assert } from '../base/assert.ts';
 import { systemClock } from '../base/clock.ts';
 import { openLogger } from '../base/log-file.ts';
+import { systemMachineTime } from '../base/machine-time.ts';
 import { systemProcessIdentities } from '../base/process-identities.ts';
 import { createSystemRandom } from '../base/random.ts';
 import { RotatingFile } from '../base/rotating-file.ts';
@@ -46,6 +47,7 @@ export function systemEnvironment(processes: ProcessTable = onlyIdentities): Pro
     executable: process.execPath,
     workingDirectory: process.cwd(),
     clock: systemClock,
+    machineTime: systemMachineTime,
     random: createSystemRandom(),
     network,
     files: systemFiles,
@@ -58,8 +60,14 @@ export function systemEnvironment(processes: ProcessTable = onlyIdentities): Pro
     openLog: (options) => openLogger({ ...options, clock: systemClock }),
     openAppendFile: (options) => new RotatingFile(options),
     resourceUse: systemResourceUse,
+    startBeating,
     sayReady,
   };
+}
+
+/** Whoever beats has connections as well, and would load what it takes a moment later. */
+function startBeating(periodMs: number): void {
+  void import('../net/beat-pipe.ts').then((pipe) => pipe.startBeating(periodMs));
 }
 
 function refuse(): never {

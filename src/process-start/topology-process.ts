@@ -1,8 +1,10 @@
 import { join } from 'node:path';
+import { beatPeriodMs } from '../base/beat.ts';
 import type { ProcessContext } from '../base/process-main.ts';
 import { BYTES_PER_MB } from '../base/units.ts';
 import type { LogicalTopology } from '../model/logical-topology.ts';
 import { Settings } from '../model/settings.ts';
+import type { StateAddress } from '../state-manager/state-address.ts';
 import { decodeTopology } from '../wire/topology.ts';
 import type { ProcessEnvironment } from './process-environment.ts';
 import { openSurroundings, type Surroundings } from './surroundings.ts';
@@ -10,7 +12,7 @@ import { openSurroundings, type Surroundings } from './surroundings.ts';
 export interface TopologyProcessOptions {
   readonly definitionFile: string;
   readonly logDirectory: string;
-  readonly stateRoot: string;
+  readonly state: StateAddress;
   /** The log file's name, without its ending. */
   readonly logName: string;
   /** Who speaks in the log. */
@@ -29,18 +31,19 @@ export interface TopologyProcess extends Surroundings {
 export async function openTopologyProcess(
   context: ProcessContext,
   environment: ProcessEnvironment,
-  { definitionFile, logDirectory, stateRoot, logName, name }: TopologyProcessOptions,
+  { definitionFile, logDirectory, state, logName, name }: TopologyProcessOptions,
 ): Promise<TopologyProcess> {
   const definition = await environment.files.read(definitionFile);
   const topology = decodeTopology(definition);
   const settings = new Settings(topology.config);
+  environment.startBeating(beatPeriodMs(settings.get('heron.executor.child.silence.ms')));
   context.setGrace(settings.get('heron.shutdown.grace.ms'));
   const surroundings = openSurroundings(context, environment, {
     logFile: join(logDirectory, `${logName}.log`),
     name,
     logBytesMax: settings.get('heron.logging.maximum.size.mb') * BYTES_PER_MB,
     logFilesMax: settings.get('heron.logging.maximum.files'),
-    stateRoot,
+    state,
   });
   return { ...surroundings, definition, topology, settings };
 }

@@ -19,6 +19,8 @@ export interface ProcessHandle {
   readonly ended: Promise<Ending>;
   /** Settles when the process has said that it does its work; absent when it never does. */
   readonly ready?: Promise<void>;
+  /** How many beats (base/beat.ts) were heard of it so far; absent for one that may be silent. */
+  readonly beats?: () => number;
   /** SIGTERM asks the process; SIGKILL ends it and what it left in its process group. */
   signal(name: 'SIGTERM' | 'SIGKILL'): void;
 }

@@ -14,6 +14,8 @@ export interface Command {
   readonly pidFolder: string | undefined;
   /** A dependent child that tells its parent once it does its work (ready-message.ts). */
   readonly saysReady?: boolean;
+  /** A dependent child that beats for its parent (base/beat.ts). */
+  readonly beats?: boolean;
 }
 
 export type SignalName = 'SIGTERM' | 'SIGKILL';

@@ -7,6 +7,8 @@ import type { Settings } from '../model/settings.ts';
   P1. The delay doubles with every early death from `backoffMinMs` up to `backoffMaxMs`.
   P2. A run of `healthyAfterMs` wipes the slate: the next death counts as the first.
   P3. After `attemptsMax` early deaths in a row the process is given up.
+  P4. One that could not even be started, because the disk is full say, is never given up for that:
+      it has done nothing wrong, and will run as soon as the machine can start it.
 */
 
 export interface RestartPolicy {
@@ -32,6 +34,8 @@ export interface Death {
   /** Deaths in a row before this one, as counted by the decision on the last one. */
   readonly earlierDeaths: number;
   readonly ranForMs: number;
+  /** True when there never was a process. */
+  readonly couldNotStart?: boolean;
 }
 
 export type RestartDecision =
@@ -44,7 +48,8 @@ export function decideRestart(
   random: Random,
 ): RestartDecision {
   const deaths = (death.ranForMs >= policy.healthyAfterMs ? 0 : death.earlierDeaths) + 1;
-  if (deaths > policy.attemptsMax) return { kind: 'give-up', deaths };
+  if (deaths > policy.attemptsMax && death.couldNotStart !== true)
+    return { kind: 'give-up', deaths };
   return { kind: 'restart', deaths, delayMs: backoffMs(policy, deaths, random) };
 }
 

@@ -6,6 +6,7 @@ import type { ProcessExit, ProcessReport, ProcessState } from '../model/containe
 import { exitReason } from './exit-reason.ts';
 import type { Ending, ProcessHandle } from './process-handle.ts';
 import { decideRestart, type RestartPolicy } from './restart-policy.ts';
+import type { Sign } from './silence-watch.ts';
 
 /*
   One process that is wanted: keeps one incarnation of it alive until it is told to stop.
@@ -63,6 +64,8 @@ export class SupervisedProcess {
   #startedAtMs = 0;
   #readyAtMs: number | undefined;
   #lastExit: ProcessExit | undefined;
+  /** Why the incarnation at hand was killed. */
+  #killReason: string | undefined;
 
   constructor(options: SupervisedProcessOptions) {
     this.#options = options;
@@ -80,6 +83,18 @@ export class SupervisedProcess {
       ...(this.#readyAtMs === undefined ? {} : { readyAtMs: this.#readyAtMs }),
       ...(this.#lastExit === undefined ? {} : { lastExit: this.#lastExit }),
     };
+  }
+
+  /** The number of the incarnation that runs; undefined while none does. */
+  get life(): number | undefined {
+    return this.#phase.at === 'running' ? this.#starts : undefined;
+  }
+
+  /** What was heard of the incarnation that runs; undefined for one that may be silent. */
+  get sign(): Sign | undefined {
+    const phase = this.#phase;
+    const beat = phase.at === 'running' ? phase.handle.beats?.() : undefined;
+    return beat === undefined ? undefined : { life: this.#starts, beat, hasBegun: beat > 0 };
   }
 
   /** Begins with an incarnation that is running already, or with a new one. */
@@ -105,6 +120,16 @@ export class SupervisedProcess {
         this.#deaths = 0;
         this.#begin(this.#launchNext());
     }
+  }
+
+  /** Ends by force what runs and hangs: a death like any other, but for its reason (S2). */
+  kill(reason: string): void {
+    const phase = this.#phase;
+    if (phase.at !== 'running') return;
+    const { logger, name } = this.#options;
+    logger.warn('process hangs and is killed', { child: name, pid: phase.handle.pid, reason });
+    this.#killReason = reason;
+    phase.handle.signal('SIGKILL');
   }
 
   /**
@@ -139,6 +164,7 @@ export class SupervisedProcess {
     this.#starts += 1;
     this.#startedAtMs = clock.wallNow();
     this.#readyAtMs = undefined;
+    this.#killReason = undefined;
     logger.info('process started', { child: name, pid: handle.pid });
     void handle.ready?.then(() => this.#onReady(handle));
     this.#gone = handle.ended.then((ending) => this.#onEnded(handle, ending));
@@ -183,9 +209,14 @@ export class SupervisedProcess {
 
   #onDied(ending: Ending, sinceMs: number): void {
     const { name, clock, random, policy, logger, onDeath } = this.#options;
-    const exit = this.#exitOf(ending, ending.startProblem ?? exitReason(ending));
+    const { startProblem } = ending;
+    const exit = this.#exitOf(ending, this.#killReason ?? startProblem ?? exitReason(ending));
     this.#readyAtMs = undefined;
-    const death = { earlierDeaths: this.#deaths, ranForMs: clock.now() - sinceMs };
+    const death = {
+      earlierDeaths: this.#deaths,
+      ranForMs: clock.now() - sinceMs,
+      couldNotStart: startProblem !== undefined,
+    };
     const decision = decideRestart(policy, death, random);
     this.#deaths = decision.deaths;
     this.#lastExit = exit;

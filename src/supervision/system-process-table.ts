@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { Readable } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
+import { BEAT_DESCRIPTOR, BEAT_VARIABLE, beatsFor } from '../base/beat.ts';
 import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { systemProcessIdentities } from '../base/process-identities.ts';
@@ -23,6 +25,8 @@ import { READY } from './ready-message.ts';
   H2. A detached child leads its own session and writes to a file (P2).
   H3. A process is found by its variables on Linux only; elsewhere nothing is found and pid files
       must do.
+  H4. Its beats come through a pipe of their own, whose end in the child never blocks it: what it
+      cannot write at once it does not write.
 */
 
 /** A grandchild may hold the output pipe for ever; what it says later is not waited for. */
@@ -42,11 +46,15 @@ function startDependent(command: Command, openOutput: () => AppendFile): Process
   const tail = new LineTail(LAST_LINES_MAX);
   const ready = Promise.withResolvers<void>();
   let output: AppendFile | undefined;
+  let beats = 0;
   const start = (): ChildProcess => {
     const file = openOutput();
     output = file;
     const channel = command.saysReady === true ? (['ipc'] as const) : [];
-    const child = spawnIn(command, ['pipe', 'pipe', 'pipe', ...channel]);
+    const child = spawnIn(listening(command), ['pipe', 'pipe', 'pipe', 'pipe', ...channel]);
+    countBeats(child.stdio[BEAT_DESCRIPTOR], (count) => {
+      beats += count;
+    });
     child.on('message', (message) => {
       if (isDeepStrictEqual(message, READY)) ready.resolve();
     });
@@ -64,7 +72,25 @@ function startDependent(command: Command, openOutput: () => AppendFile): Process
     settle: outputEnd,
     onEnded: () => output?.close(),
   });
-  return command.saysReady === true ? { ...handle, ready: ready.promise } : handle;
+  return {
+    ...handle,
+    ...(command.saysReady === true && { ready: ready.promise }),
+    ...(command.beats === true && { beats: () => beats }),
+  };
+}
+
+/** A child that is not to beat would inherit the wish from our own environment. */
+function listening(command: Command): Command {
+  const { [BEAT_VARIABLE]: _, ...environment } = command.environment;
+  if (command.beats !== true) return { ...command, environment };
+  return { ...command, environment: { ...environment, ...beatsFor(process) } };
+}
+
+/** A beat is a byte (H4). */
+function countBeats(pipe: ChildProcess['stdio'][number], onBeats: (count: number) => void): void {
+  if (!(pipe instanceof Readable)) return; // The child could not be started.
+  pipe.on('data', (chunk: Buffer) => onBeats(chunk.length));
+  pipe.on('error', () => {}); // It closed its end; silence is what follows.
 }
 
 /** Starts a child that outlives this process (H2) and appends its output to a file. */
@@ -178,6 +204,7 @@ function outputEnd(child: ChildProcess): Promise<void> {
     const limit = systemClock.after(OUTPUT_LIMIT_MS, () => {
       child.stdout?.destroy();
       child.stderr?.destroy();
+      child.stdio[BEAT_DESCRIPTOR]?.destroy();
       resolve();
     });
     child.once('close', () => {

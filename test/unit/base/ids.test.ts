@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
   componentName,
+  componentOfInstance,
   containerId,
   containerOfStreamManager,
   instanceIdOf,
@@ -35,5 +36,15 @@ test('an id of another form has no container', () => {
     'stmgr-1234567890',
   ]) {
     assert.equal(containerOfStreamManager(streamManagerId(id)), undefined, id);
+  }
+});
+
+test('the component of an instance is read back from its id', () => {
+  for (const name of ['count', 'split_up', '_', '1_2', 'a\nb']) {
+    const id = instanceIdOf(containerId(2), componentName(name), taskId(7));
+    assert.equal(componentOfInstance(id), name);
+  }
+  for (const id of ['', 'stmgr-1', 'container_1__2', 'container_x_count_7', 'container_1_count']) {
+    assert.equal(componentOfInstance(id), undefined, id);
   }
 });

@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import fs, {
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import test from 'node:test';
 import { hasCode } from '../../../src/base/errors.ts';
@@ -60,6 +68,26 @@ test('R2: one append may be larger than the bound', async (t) => {
   assert.deepEqual(readdirSync(path).toSorted(), ['log', 'log.1']);
   assert.equal(statSync(file).size, LINE.length);
 });
+
+for (const code of ['ENOSPC', 'EDQUOT', 'EROFS']) {
+  test(`R3: a disk that is ${code} at the start is no reason not to start`, async (t) => {
+    const { path } = await temporaryFolder(t);
+    const file = join(path, 'deep', 'log');
+    const refusal = t.mock.method(fs, 'mkdirSync', () => {
+      throw Object.assign(new Error(`${code}: refused`), { code });
+    });
+    syncBuiltinESMExports();
+    t.after(() => syncBuiltinESMExports());
+    const destination = new RotatingFile({ file, bytesMax: 1000, filesMax: 2 });
+    assert.equal(destination.append(LINE), false);
+    assert.match(destination.lastFailure, new RegExp(code));
+    refusal.mock.restore();
+    syncBuiltinESMExports();
+    assert.equal(destination.append(LINE), true);
+    assert.equal(readFileSync(file, 'utf8'), LINE);
+    destination.close();
+  });
+}
 
 test('R3: a full disk loses appends, counts them, and is healed by room', async (t) => {
   const { path } = await temporaryFolder(t);

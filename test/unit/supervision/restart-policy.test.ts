@@ -42,6 +42,12 @@ test('the delay stays within its limits, whatever chance takes off', () => {
   assert.ok(Math.min(...late) >= 800, 'at most a fifth is taken off');
 });
 
+test('what cannot be started is tried for ever, with the longest pause (P4)', () => {
+  const death = { earlierDeaths: 1_000, ranForMs: 0, couldNotStart: true };
+  const decision = decideRestart(policy, death, noJitter);
+  assert.deepEqual(decision, { kind: 'restart', deaths: 1_001, delayMs: 1_000 });
+});
+
 test('a healthy run wipes the slate (P2)', () => {
   const decision = decideRestart(policy, { earlierDeaths: 4, ranForMs: 60_000 }, noJitter);
   assert.deepEqual(decision, { kind: 'restart', deaths: 1, delayMs: 100 });

@@ -15,6 +15,9 @@ class FakeProcess implements ProcessHandle {
   readonly ended: Promise<Ending>;
   readonly pid: number;
   readonly ready: Promise<void>;
+  /** What `beats` says. */
+  beaten = 0;
+  readonly beats = (): number => this.beaten;
   /** Says that it does its work. */
   sayReady: () => void = () => {};
   #settle: (ending: Ending) => void = () => {};
@@ -259,4 +262,54 @@ test('the moment at which a process does its work is reported, until its end', a
   await current().end();
   assert.equal(started.length, 3);
   assert.equal(supervised.report.readyAtMs, undefined, 'nor has the one that replaced it');
+});
+
+test('what hangs is killed, and started again with that reason (O14)', async () => {
+  const { supervised, clock, launch, started, current } = supervise();
+  supervised.start(launch);
+  supervised.kill('it hung');
+  assert.deepEqual(current().signals, ['SIGKILL']);
+  assert.equal(supervised.report.state, 'running', 'it has not gone yet');
+  await current().end({ signal: 'SIGKILL' });
+  assert.equal(supervised.report.lastExit?.reason, 'it hung');
+  clock.advance(100);
+  assert.equal(started.length, 2);
+  await current().end({ signal: 'SIGKILL' });
+  assert.match(supervised.report.lastExit?.reason ?? '', /^killed by SIGKILL/, 'that was another');
+});
+
+test('what does not run is not killed', async () => {
+  const { supervised, launch, started, current } = supervise();
+  supervised.start(launch);
+  await current().end({ code: 1 });
+  supervised.kill('it hung');
+  assert.deepEqual(started[0]?.signals, []);
+  assert.equal(supervised.report.lastExit?.reason, 'ended after an unexpected failure (code 1)');
+});
+
+test('the sign of life is that of the incarnation at hand', async () => {
+  const { supervised, clock, launch, current } = supervise();
+  assert.equal(supervised.sign, undefined);
+  supervised.start(launch);
+  assert.deepEqual(supervised.sign, { life: 1, beat: 0, hasBegun: false });
+  current().beaten = 3;
+  assert.deepEqual(supervised.sign, { life: 1, beat: 3, hasBegun: true });
+  await current().end({ code: 1 });
+  assert.equal(supervised.sign, undefined);
+  assert.equal(supervised.life, undefined);
+  clock.advance(100);
+  assert.deepEqual(supervised.sign, { life: 2, beat: 0, hasBegun: false });
+  void supervised.stop();
+  assert.equal(supervised.sign, undefined, 'its grace time is its limit now');
+});
+
+test('what cannot be started is never given up', async () => {
+  const { supervised, clock, launch, started, current } = supervise();
+  supervised.start(launch);
+  for (let attempt = 1; attempt <= 20; attempt += 1) {
+    await current().end({ startProblem: 'the disk is full' });
+    clock.advance(400);
+    assert.equal(started.length, attempt + 1);
+  }
+  assert.equal(supervised.report.state, 'running');
 });
