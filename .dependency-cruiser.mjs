@@ -68,12 +68,17 @@ const PLATFORM = {
   net: ['net'],
   http: ['net'],
   worker_threads: ['instance', 'ring'],
+  tls: ['net'],
   child_process: ['executor', 'scheduler/local', 'supervision', 'package', 'cli'],
   inspector: ['instance'],
 };
 
 /** Implementations behind a port, which only its `create.ts` and the simulator choose. */
-const IMPLEMENTATIONS = ['state-manager/(file|memory)', 'uploader/file', 'scheduler/local'];
+const IMPLEMENTATIONS = [
+  'state-manager/(file|memory|zookeeper)',
+  'uploader/file',
+  'scheduler/local',
+];
 
 const src = (folders) => `^src/(${folders.join('|')})/`;
 

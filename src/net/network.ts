@@ -46,17 +46,20 @@ export interface Listener {
   close(): void;
 }
 
-export interface Network {
-  /**
-   * @throws EngineError PORT_IN_USE, with the address, or CONNECTION_LOST when it cannot listen.
-   */
-  listen(address: Address, onStream: (stream: ByteStream) => void): Promise<Listener>;
-
+/** What a client needs of a network. */
+export interface Dialer {
   /**
    * @throws EngineError CONNECTION_REFUSED when nobody listens there, CONNECTION_LOST when the host
    *   cannot be reached, CONNECTION_CLOSED when `signal` was aborted first; all are retryable.
    */
   connect(address: Address, signal?: AbortSignal): Promise<ByteStream>;
+}
+
+export interface Network extends Dialer {
+  /**
+   * @throws EngineError PORT_IN_USE, with the address, or CONNECTION_LOST when it cannot listen.
+   */
+  listen(address: Address, onStream: (stream: ByteStream) => void): Promise<Listener>;
 }
 
 export function addressText(address: Address): string {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
+import { resetSocket } from './reset-socket.ts';
 
 /** What the proxy does with the bytes that it carries. */
 export type Fault =
@@ -43,7 +44,7 @@ export class FaultyProxy {
 
   /** Resets every connection; new ones are accepted. */
   cutNow(): void {
-    for (const socket of this.#sockets) socket.resetAndDestroy();
+    for (const socket of this.#sockets) resetSocket(socket);
   }
 
   close(): void {

@@ -14,6 +14,7 @@ import {
 import { TUPLE_SET_2_TYPE, TUPLE_SET_TYPE } from '../../src/wire/tuple-set-format.ts';
 import { consumedBytesSet } from '../../src/wire/tuple-set-writer.ts';
 import { eventually } from './eventually.ts';
+import { resetSocket } from './reset-socket.ts';
 import { readTupleSet } from './tuple-sets.ts';
 
 export interface SeenPacket {
@@ -28,6 +29,8 @@ export interface RegistrationFields {
   readonly token?: string;
   readonly engineVersion?: string;
   readonly creditBytes?: number;
+  readonly bootId?: string;
+  readonly startTicks?: number;
 }
 
 /**
@@ -84,6 +87,8 @@ export class ScriptedInstance {
       ...(fields.token !== undefined && { token: fields.token }),
       ...(fields.engineVersion !== undefined && { engineVersion: fields.engineVersion }),
       ...(fields.creditBytes !== undefined && { creditBytes: BigInt(fields.creditBytes) }),
+      ...(fields.bootId !== undefined && { bootId: fields.bootId }),
+      ...(fields.startTicks !== undefined && { startTicks: BigInt(fields.startTicks) }),
     });
     const { typeName } = RegisterInstance.request;
     const requestId = Buffer.alloc(32, 7);
@@ -154,7 +159,7 @@ export class ScriptedInstance {
 
   /** As a process that is killed. */
   kill(): void {
-    this.#socket.resetAndDestroy();
+    resetSocket(this.#socket);
   }
 
   #receive(chunk: Buffer): void {

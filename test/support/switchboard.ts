@@ -3,6 +3,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { delay, systemClock } from '../../src/base/clock.ts';
+import { resetSocket } from './reset-socket.ts';
 
 /** Who dialled whom. */
 export interface Call {
@@ -223,8 +224,8 @@ class Line {
   }
 
   cut(): void {
-    this.#dialler.resetAndDestroy();
-    this.#listener.resetAndDestroy();
+    resetSocket(this.#dialler);
+    resetSocket(this.#listener);
   }
 
   #carry(chunk: Buffer, way: Direction): void {

@@ -1,23 +1,11 @@
-import { systemClock } from '../../../src/base/clock.ts';
 import type { TopologyId } from '../../../src/base/ids.ts';
-import { silentLogger } from '../../../src/base/logger.ts';
-import { systemProcessIdentities } from '../../../src/base/process-identities.ts';
-import { createSystemRandom } from '../../../src/base/random.ts';
-import { systemFiles } from '../../../src/base/system-files.ts';
-import { createStateManager } from '../../../src/state-manager/create.ts';
 import type { ClientCall, ClientReport } from './remote-client.ts';
+import { parseStateAddress } from '../../../src/state-manager/state-address.ts';
+import { stateManagerAt } from '../../support/state-manager-at.ts';
 
-/* A file state manager in a process of its own, driven by a RemoteClient over the IPC channel. */
+/* A state manager in a process of its own, driven by a RemoteClient over the IPC channel. */
 
-const manager = createStateManager({
-  kind: 'file',
-  root: process.argv[2] ?? '',
-  clock: systemClock,
-  random: createSystemRandom(),
-  logger: silentLogger,
-  files: systemFiles,
-  processes: systemProcessIdentities,
-});
+const manager = stateManagerAt(parseStateAddress(process.argv[2] ?? ''));
 
 const methods = {
   create: (path: string, bytes: Uint8Array, options: { ephemeral: boolean }): Promise<void> =>

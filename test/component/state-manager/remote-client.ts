@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { type StateAddress, stateUrl } from '../../../src/state-manager/state-address.ts';
 import type { ClientMethods } from './client-process.ts';
 
 export interface ClientCall {
@@ -27,8 +28,8 @@ export class RemoteClient {
   /** What the watches of the process were told, in order. */
   readonly told: (Uint8Array | undefined)[] = [];
 
-  constructor(root: string) {
-    this.#child = fork(join(import.meta.dirname, 'client-process.ts'), [root], {
+  constructor(address: StateAddress) {
+    this.#child = fork(join(import.meta.dirname, 'client-process.ts'), [stateUrl(address)], {
       serialization: 'advanced',
     });
     this.#child.on('message', (report) => this.#handle(report as ClientReport));

@@ -4,13 +4,10 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import type { Files } from '../../../src/base/files.ts';
-import { silentLogger } from '../../../src/base/logger.ts';
-import { systemProcessIdentities } from '../../../src/base/process-identities.ts';
-import { createSystemRandom } from '../../../src/base/random.ts';
 import { systemFiles } from '../../../src/base/system-files.ts';
-import { createStateManager } from '../../../src/state-manager/create.ts';
 import type { StateManager } from '../../../src/state-manager/state-manager.ts';
 import { RemoteClient } from './remote-client.ts';
+import { stateManagerAt } from '../../support/state-manager-at.ts';
 
 interface ConnectOptions {
   /** Another root than the test's. */
@@ -38,22 +35,14 @@ export class StateRoot {
   /** A manager in the test's own process. */
   connect(options: ConnectOptions = {}): StateManager {
     const { root = this.path, clock = systemClock, files = systemFiles } = options;
-    const manager = createStateManager({
-      kind: 'file',
-      root,
-      clock,
-      random: createSystemRandom(),
-      logger: silentLogger,
-      files,
-      processes: systemProcessIdentities,
-    });
+    const manager = stateManagerAt(root, { clock, files });
     this.#endings.push(() => manager.close());
     return manager;
   }
 
   /** A manager in a process of its own. */
   spawn(): RemoteClient {
-    const client = new RemoteClient(this.path);
+    const client = new RemoteClient({ kind: 'file', folder: this.path });
     this.#endings.push(() => client.kill());
     return client;
   }
