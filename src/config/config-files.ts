@@ -10,6 +10,15 @@ import { checkEntries } from './check-entries.ts';
  * ones win. A folder that is not there has none.
  */
 export async function readConfigFiles(folder: string): Promise<ConfigLayer> {
+  const { entries, problems } = await readConfigEntries(folder);
+  const checked = checkEntries(entries);
+  return { ...checked, problems: [...problems, ...checked.problems] };
+}
+
+/** The same without a look at the values; the problems are those of the files themselves. */
+export async function readConfigEntries(
+  folder: string,
+): Promise<Pick<ConfigLayer, 'entries' | 'problems'>> {
   const entries = new Map<string, ConfigEntry>();
   const problems: string[] = [];
   for (const name of await yamlFiles(folder, problems)) {
@@ -20,8 +29,7 @@ export async function readConfigFiles(folder: string): Promise<ConfigLayer> {
     problems.push(...parsed.problems);
     for (const [key, entry] of parsed.entries) entries.set(key, entry);
   }
-  const checked = checkEntries(entries);
-  return { ...checked, problems: [...problems, ...checked.problems] };
+  return { entries, problems };
 }
 
 async function yamlFiles(folder: string, problems: string[]): Promise<readonly string[]> {

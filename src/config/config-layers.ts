@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { type EngineError, userError } from '../base/errors.ts';
 import type { ConfigMap, DeclaredTopology } from '../model/logical-topology.ts';
 import { configWarnings, SETTING_KEYS, settingConflicts } from '../model/settings.ts';
+import { isStateSetting } from '../model/state-settings.ts';
 import { checkEntries } from './check-entries.ts';
 import { readConfigFiles } from './config-files.ts';
 import { type ConfigEntry, type ConfigLayer, textsOf } from './config-layer.ts';
@@ -15,6 +16,9 @@ import { environmentLayer } from './environment-layer.ts';
     the topology's module            builder.setConfig(…); each component may have its own
     environment variables            HERON_TOPOLOGY_STMGRS=3
     flags of the command             --config-property topology.stmgrs=3
+
+  What is about the state store is the cluster's alone: it stands in files or in the environment,
+  and reaches the processes as an address (cluster-settings.ts).
 
   The module stands between: a cluster says what is usual, an author what the topology needs, and
   whoever submits it what this run is to have. All of them end up in the stored topology, so that
@@ -50,8 +54,8 @@ export async function readConfigLayers(sources: ConfigSources): Promise<ConfigLa
   const problems = layers.flatMap((layer) => layer.problems);
   if (problems.length > 0) throw invalidConfig(problems);
   return {
-    below: textsOf(files.entries),
-    above: new Map([...textsOf(environment.entries), ...textsOf(flags.entries)]),
+    below: ofTopologies(textsOf(files.entries)),
+    above: ofTopologies(new Map([...textsOf(environment.entries), ...textsOf(flags.entries)])),
     warnings: layers.flatMap((layer) => layer.warnings),
     entries: new Map(layers.flatMap((layer) => [...layer.entries])),
   };
@@ -71,18 +75,33 @@ export function moduleWarnings(
   { config, components }: DeclaredTopology,
   { entries }: ConfigLayers,
 ): readonly string[] {
-  return [
+  const known = [
     ...configWarnings(config).filter(({ key }) => !entries.has(key)),
     ...components.flatMap((component) => configWarnings(component.config)),
-  ].map(({ message }) => message);
+  ];
+  const configs = [config, ...components.map((component) => component.config)];
+  const misplaced = configs.flatMap((each) => [...each.keys()].filter(isStateSetting));
+  return [
+    ...known.map(({ message }) => message),
+    ...misplaced.map((key) => `'${key}' is the cluster's, not a topology's; it is passed over`),
+  ];
 }
 
 function flagLayer(properties: ConfigMap): ConfigLayer {
   const origin = '--config-property';
-  return checkEntries(new Map(Array.from(properties, ([key, text]) => [key, { text, origin }])));
+  const entries = new Map(Array.from(properties, ([key, text]) => [key, { text, origin }]));
+  const checked = checkEntries(entries);
+  const misplaced = [...properties.keys()]
+    .filter(isStateSetting)
+    .map((key) => `${origin}: ${key} is the cluster's; write it to a file of its settings`);
+  return { ...checked, problems: [...checked.problems, ...misplaced] };
 }
 
-function invalidConfig(problems: readonly string[]): EngineError {
+function ofTopologies(config: ConfigMap): ConfigMap {
+  return new Map([...config].filter(([key]) => !isStateSetting(key)));
+}
+
+export function invalidConfig(problems: readonly string[]): EngineError {
   const [only, ...others] = problems;
   const list = problems.map((problem) => `\n  - ${problem}`).join('');
   const what =

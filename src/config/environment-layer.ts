@@ -19,6 +19,7 @@ const OTHERS: ReadonlySet<string> = new Set([
   'HERON_DATA',
   'HERON_CONFIG',
   'HERON_TOKEN',
+  'HERON_STATE_DIGEST',
   'HERON_TOPOLOGY_ID',
 ]);
 

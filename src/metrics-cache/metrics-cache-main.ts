@@ -3,6 +3,7 @@ import { topologyId } from '../base/ids.ts';
 import type { ProcessContext } from '../base/process-main.ts';
 import type { ProcessEnvironment } from '../process-start/process-environment.ts';
 import { openTopologyProcess } from '../process-start/topology-process.ts';
+import { parseStateAddress } from '../state-manager/state-address.ts';
 import { MetricsCache } from './metrics-cache.ts';
 
 /*
@@ -24,7 +25,7 @@ export async function metricsCacheMain(
   const opened = await openTopologyProcess(context, environment, {
     definitionFile: flags.text('definition-file'),
     logDirectory: flags.text('log-directory'),
-    stateRoot: flags.text('state-root'),
+    state: parseStateAddress(flags.text('state')),
     logName: id,
     name: id,
   });

@@ -20,6 +20,8 @@ import type { HttpServer, ListenHttp } from '../net/http-rules.ts';
 import { MessageHandlers } from '../net/message-handlers.ts';
 import type { Network } from '../net/network.ts';
 import { PacketServer } from '../net/server.ts';
+import { NodeHolder } from '../state-manager/node-holder.ts';
+import { paths } from '../state-manager/paths.ts';
 import type { StateManager } from '../state-manager/state-manager.ts';
 import {
   MetricsCacheLocation,
@@ -27,7 +29,6 @@ import {
   QueryExceptions,
   QueryMetrics,
 } from '../wire/messages.ts';
-import { LocationHolder } from './location-holder.ts';
 
 /*
   The metrics of a topology for whoever asks, put together. Metrics managers find it in the state
@@ -156,17 +157,21 @@ export class MetricsCache {
   #tellLocation(): void {
     const { topology, topologyId, host } = this.#options;
     const { server, stats } = this.ports;
-    const holder = new LocationHolder({
+    const location = MetricsCacheLocation.create({
+      topologyName: topology.name,
+      topologyId,
+      host,
+      controllerPort: NO_PORT,
+      serverPort: server,
+      statsPort: stats,
+    });
+    const holder = new NodeHolder({
       ...this.#options,
-      topology: topology.name,
-      location: MetricsCacheLocation.create({
-        topologyName: topology.name,
-        topologyId,
-        host,
-        controllerPort: NO_PORT,
-        serverPort: server,
-        statsPort: stats,
-      }),
+      path: paths.metricsCache(topology.name),
+      // Nobody waits for it, so a cache that finds another one goes on: an executor was replaced,
+      // and its children end with it.
+      what: 'the location of the metrics cache',
+      bytes: MetricsCacheLocation.encode(location),
     });
     this.#closers.unshift(() => holder.close());
     holder.open();

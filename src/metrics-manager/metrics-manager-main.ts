@@ -3,6 +3,7 @@ import { topologyId } from '../base/ids.ts';
 import type { ProcessContext } from '../base/process-main.ts';
 import type { ProcessEnvironment } from '../process-start/process-environment.ts';
 import { openTopologyProcess } from '../process-start/topology-process.ts';
+import { parseStateAddress } from '../state-manager/state-address.ts';
 import { MetricsManager } from './metrics-manager.ts';
 
 /* The metrics manager's process. It needs neither master nor state manager to be up. */
@@ -27,7 +28,7 @@ export async function metricsManagerMain(
   const opened = await openTopologyProcess(context, environment, {
     definitionFile: flags.text('definition-file'),
     logDirectory,
-    stateRoot: flags.text('state-root'),
+    state: parseStateAddress(flags.text('state')),
     logName: `heron-${id}`,
     name: id,
   });

@@ -17,3 +17,11 @@ export function checkNodePath(path: string): void {
     throw userError('INVALID_ARGUMENT', `${shown} is not the path of a node in the state tree`);
   }
 }
+
+/**
+ * Standing folders stay where they are once made. Deeper ones belong to one topology: they come
+ * with their first node and go with their last.
+ */
+export function isStandingFolder(folder: string): boolean {
+  return /^(\.heron-ts\/)?[^/]+$/.test(folder);
+}

@@ -35,7 +35,7 @@ export const paths = {
   /** There from a submit's first write until somebody was told that the topology runs. JSON. */
   submit: (name: TopologyName) => `${OWN}/submits/${name}`,
   /** Made and removed by a command that tries the store out; ephemeral, text for people. */
-  probe: (pid: number) => `${OWN}/probes/${pid}`,
+  probe: (prober: string) => `${OWN}/probes/${prober}`,
   /** Left behind by a topology whose input ended. JSON. */
   completedTopologies: `${OWN}/completed`,
   completed: (name: TopologyName) => `${OWN}/completed/${name}`,

@@ -16,8 +16,9 @@ export interface Watch {
  *     always with the newest value. Values in between may be skipped, the last one never.
  *
  * Every method rejects with an EngineError: STATE_UNAVAILABLE (retryable: the store does not
- * answer), STATE_NOT_WRITABLE (permissions, full or read-only disk), STATE_CONFLICT, STATE_EXISTS
- * as listed below. All calls belong to one thread.
+ * answer; a change may have been made all the same), STATE_NOT_WRITABLE (permissions, full or
+ * read-only disk, limits of a server), NOT_AUTHORIZED (the store does not let this user),
+ * STATE_CONFLICT, STATE_EXISTS as listed below. All calls belong to one thread.
  */
 export interface StateManager {
   /** The node's bytes, or undefined when there is none. */

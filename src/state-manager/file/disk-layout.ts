@@ -52,14 +52,6 @@ export function pathOfOwnerFile(fileName: string): string {
 }
 
 /**
- * Standing folders are made on sight and stay. Deeper ones belong to one topology: they come with
- * their first node and go with their last.
- */
-export function isStandingFolder(folder: string): boolean {
-  return /^(\.heron-ts\/)?[^/]+$/.test(folder);
-}
-
-/**
  * Refuses what is not a node's path, or would be a file of our own bookkeeping.
  *
  * @throws INVALID_ARGUMENT

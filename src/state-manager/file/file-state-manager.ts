@@ -7,16 +7,17 @@ import type { Logger } from '../../base/logger.ts';
 import type { ProcessIdentities } from '../../base/process-identities.ts';
 import { type Random, randomHex } from '../../base/random.ts';
 import { encodeEpoch, epochAfter } from '../epoch-counter.ts';
+import { isStandingFolder } from '../node-path.ts';
 import { paths } from '../paths.ts';
 import { sameBytes } from '../same-bytes.ts';
 import type { StateManager, Watch } from '../state-manager.ts';
 import { readFailure, writeFailure } from './disk-errors.ts';
-import { checkFileNodePath, DiskLayout, isStandingFolder, lockNameOf } from './disk-layout.ts';
+import { checkFileNodePath, DiskLayout, lockNameOf } from './disk-layout.ts';
 import { encodeHolder } from './holder-record.ts';
 import { NodeLocks } from './node-locks.ts';
 import { isLeftOver, liveBytes, NodeStore, type StoredNode } from './node-store.ts';
 import { NodeWatch } from './node-watch.ts';
-import { TaskQueues } from './task-queues.ts';
+import { TaskQueues } from '../task-queues.ts';
 import { TemporaryFiles } from './temporary-files.ts';
 
 export interface FileStateManagerOptions {

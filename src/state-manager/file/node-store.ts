@@ -4,8 +4,9 @@ import { makeFolder } from '../../base/make-folder.ts';
 import { readIfThere, removeIfThere } from '../../base/optional-files.ts';
 import type { ProcessIdentities } from '../../base/process-identities.ts';
 import { systemCodeOf, unless } from '../../base/system-codes.ts';
+import { isStandingFolder } from '../node-path.ts';
 import { sameBytes } from '../same-bytes.ts';
-import { type DiskLayout, isStandingFolder, pathOfOwnerFile } from './disk-layout.ts';
+import { type DiskLayout, pathOfOwnerFile } from './disk-layout.ts';
 import { isHolderAlive } from './holder-record.ts';
 import type { TemporaryFiles } from './temporary-files.ts';
 

@@ -47,7 +47,7 @@ test('it is found in the state tree, and SIGTERM ends it and its node', async (t
 
 test('it needs no state manager to serve', async (t) => {
   const { start, serves } = await submit(t);
-  start({ flags: { 'state-root': '/dev/null/state' } });
+  start({ flags: { state: 'file:///dev/null/state' } });
   await serves();
 });
 

@@ -34,7 +34,7 @@ test('it serves, and SIGTERM ends it in an orderly way', async (t) => {
 
 test('it needs no state manager to serve', async (t) => {
   const { start, serves } = await submit(t);
-  start({ flags: { 'state-root': '/dev/null/state' } });
+  start({ flags: { state: 'file:///dev/null/state' } });
   await serves();
 });
 
