@@ -7,6 +7,7 @@ import {
   type TopologyName,
   topologyName,
 } from '../base/ids.ts';
+import { parseStateAddress, type StateAddress, stateUrl } from '../state-manager/state-address.ts';
 
 /** What every process of a container is told on its command line. */
 export interface CommonArguments {
@@ -18,7 +19,7 @@ export interface CommonArguments {
   /** The container's own address, the same for everyone that reaches it. */
   readonly host: string;
   readonly containerId: ContainerId;
-  readonly stateRoot: string;
+  readonly state: StateAddress;
   readonly definitionFile: string;
   readonly logDirectory: string;
 }
@@ -40,7 +41,7 @@ export function parseExecutorArguments(args: readonly string[]): ExecutorArgumen
     environ: flags.text('environ'),
     host: flags.text('host'),
     containerId: containerId(flags.wholeNumber('container-id', CONTAINER_ID)),
-    stateRoot: flags.text('state-root'),
+    state: parseStateAddress(flags.text('state')),
     definitionFile: flags.text('definition-file'),
     logDirectory: flags.text('log-directory'),
     workingDirectory: flags.text('working-directory'),
@@ -57,7 +58,7 @@ export function commonFlags(common: CommonArguments): readonly string[] {
     `--environ=${common.environ}`,
     `--host=${common.host}`,
     `--container-id=${common.containerId}`,
-    `--state-root=${common.stateRoot}`,
+    `--state=${stateUrl(common.state)}`,
     `--definition-file=${common.definitionFile}`,
     `--log-directory=${common.logDirectory}`,
   ];

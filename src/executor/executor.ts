@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock, Timer } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { EXIT } from '../base/exit-codes.ts';
 import type { Files } from '../base/files.ts';
@@ -10,11 +10,12 @@ import {
   encodeContainerReport,
   type ProcessExit,
 } from '../model/container-report.ts';
-import type { PackingPlan } from '../model/packing-plan.ts';
+import { isOlderPackingPlan, type PackingPlan } from '../model/packing-plan.ts';
 import { isMeant, parseRestartRequest, type RestartRequest } from '../model/restart-request.ts';
 import type { Settings } from '../model/settings.ts';
 import { paths } from '../state-manager/paths.ts';
 import type { StateManager, Watch } from '../state-manager/state-manager.ts';
+import { startFileBeat } from '../supervision/beat-file.ts';
 import type { ProcessTable } from '../supervision/process-table.ts';
 import { ReportPublisher } from '../supervision/report-publisher.ts';
 import { restartPolicyOf } from '../supervision/restart-policy.ts';
@@ -28,13 +29,17 @@ import { type ContainerPorts, type WantedProcess, wantedProcesses } from './want
 /*
   The supervisor of one container: watches the packing plan, runs the processes that it asks for,
   and reports on them. It starts nothing before it has seen the first plan, and takes nothing down
-  because the plan is gone or damaged: that is for whoever ends the topology to do.
+  because the plan is gone or damaged: that is for whoever ends the topology to do. When its
+  container leaves the plan it ends the container's processes and waits to be ended itself.
 
   X1. The processes of a dead predecessor are gone before the first process is started.
   X2. All processes of the container know the same ports. When one of them finds its port taken, all
       move to others; the restart policy of the one that complained limits how often.
   X3. A restart that was asked for happens once, however often the request is read: it names the
       life of the process that is to end.
+  X4. Plans only go forwards: one with a lower epoch than the last one is passed over.
+  X5. It beats once it does its work, and until all of that has ended: an executor that never gets
+      to its work, whatever holds it up, is replaced by its scheduler.
 */
 
 export interface ExecutorOptions {
@@ -61,8 +66,10 @@ export class Executor {
   #processes: ContainerProcesses | undefined;
   #watches: readonly Watch[] = [];
   #plan: PackingPlan | undefined;
+  #planProblem: string | undefined;
   #ports: ContainerPorts | undefined;
   #isChoosingPorts = false;
+  #beat: Timer | undefined;
   #isStopped = false;
 
   constructor(options: ExecutorOptions) {
@@ -87,6 +94,7 @@ export class Executor {
       pid,
       startedAtMs: this.#startedAtMs,
       processes: this.#processes?.reports ?? [],
+      ...(this.#planProblem !== undefined && { problem: this.#planProblem }),
     };
   }
 
@@ -113,6 +121,8 @@ export class Executor {
         this.#onRestartRequest(bytes),
       ),
     ];
+    const silenceMs = settings.get('heron.scheduler.executor.silence.ms');
+    this.#beat = startFileBeat({ ...this.#options, folder: args.workingDirectory }, silenceMs);
   }
 
   /** Ends all processes, then removes the report. */
@@ -120,6 +130,7 @@ export class Executor {
     this.#isStopped = true;
     for (const watch of this.#watches) watch.close();
     await this.#processes?.stopAll();
+    this.#beat?.cancel();
     await this.#reports.close();
     await this.#options.stateManager.delete(this.#reportPath);
   }
@@ -131,6 +142,7 @@ export class Executor {
       history,
       policy: restartPolicyOf(settings),
       graceMs: childLimitMs(settings.get('heron.shutdown.grace.ms')),
+      silenceMs: settings.get('heron.executor.child.silence.ms'),
       clock,
       random,
       logger,
@@ -145,13 +157,23 @@ export class Executor {
       logger.info('there is no packing plan; waiting for one');
       return;
     }
+    let plan: PackingPlan;
     try {
-      this.#plan = decodePackingPlan(bytes);
+      plan = decodePackingPlan(bytes);
     } catch (error) {
-      logger.error('the packing plan cannot be read', { reason: messageOf(error) });
-      if (this.#plan === undefined) this.#options.onFailure(error);
+      const reason = messageOf(error);
+      logger.error('the packing plan cannot be read; waiting for another one', { reason });
+      this.#planProblem = `the packing plan cannot be read: ${reason}`;
+      this.#reports.changed();
       return;
     }
+    this.#planProblem = undefined;
+    if (isOlderPackingPlan(plan, this.#plan)) {
+      const facts = { epoch: plan.epoch, knownEpoch: this.#plan?.epoch };
+      logger.warn('an old packing plan is passed over', facts);
+      return;
+    }
+    this.#plan = plan;
     this.#converge();
   }
 

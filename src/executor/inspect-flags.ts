@@ -13,3 +13,12 @@ export function inspectFlags(
   const index = flags.find((flag) => flag.startsWith('--component-index='))?.split('=')[1];
   return [`--inspect=127.0.0.1:${Number(port) + Number(index ?? 0)}`];
 }
+
+/** Whether a debugger may stop the process for as long as somebody looks at it. */
+export function isInspected(
+  nodeArguments: readonly string[],
+  variables: NodeJS.ProcessEnv,
+): boolean {
+  const options = [...nodeArguments, ...(variables['NODE_OPTIONS'] ?? '').split(' ')];
+  return options.some((option) => /^--inspect\b/.test(option));
+}

@@ -4,11 +4,12 @@ import type { AppendFile } from '../base/rotating-file.ts';
 import { BYTES_PER_MB } from '../base/units.ts';
 import type { Settings } from '../model/settings.ts';
 import type { ProcessEnvironment } from '../process-start/process-environment.ts';
+import { DIGEST_VARIABLE } from '../state-manager/state-address.ts';
 import type { Command } from '../supervision/process-table.ts';
 import { topologyMark } from '../supervision/topology-processes.ts';
 import type { LaunchProcess } from './container-processes.ts';
 import type { ExecutorArguments } from './executor-arguments.ts';
-import { inspectFlags } from './inspect-flags.ts';
+import { inspectFlags, isInspected } from './inspect-flags.ts';
 import type { WantedProcess } from './wanted-processes.ts';
 
 export interface LaunchOptions {
@@ -30,15 +31,18 @@ export function createLauncher(options: LaunchOptions): LaunchProcess {
   const { workingDirectory, logDirectory, topologyId } = args;
   // The token and the compile cache are in the executor's own environment and handed on with it.
   const environment = { ...variables, ...topologyMark(topologyId) };
+  const ofUserCode = { ...environment, [DIGEST_VARIABLE]: undefined };
   return (wanted) => {
+    const nodeAndFlags = command(wanted);
     const child: Command = {
       name: wanted.name,
       executable,
-      arguments: command(wanted),
-      environment,
+      arguments: nodeAndFlags,
+      environment: wanted.role === 'instance' ? ofUserCode : environment,
       workingDirectory,
       pidFolder: workingDirectory,
       saysReady: wanted.role === 'instance',
+      beats: !isInspected(nodeAndFlags, environment),
     };
     const openOutput = (): AppendFile =>
       options.environment.openAppendFile({

@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Files } from '../base/files.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
+import type { StateAddress } from '../state-manager/state-address.ts';
 import type { StateManager } from '../state-manager/state-manager.ts';
 import type { ProcessTable } from '../supervision/process-table.ts';
 import { createUploader } from '../uploader/create.ts';
@@ -22,8 +23,8 @@ export interface LocalOptions {
   readonly kind: 'local';
   /** Holds everything of this machine: running topologies, uploads, kept logs. */
   readonly dataRoot: string;
-  /** The root of the file state manager that the topologies' processes use. */
-  readonly stateRoot: string;
+  /** Where the topologies' processes find the state tree. */
+  readonly state: StateAddress;
   /** The addresses that containers get in turn; 127.0.0.1 unless set. */
   readonly hosts?: readonly string[];
   readonly stateManager: StateManager;

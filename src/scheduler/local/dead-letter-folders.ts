@@ -3,7 +3,7 @@ import type { Files } from '../../base/files.ts';
 import type { ContainerId, TopologyId } from '../../base/ids.ts';
 import { DEAD_LETTER_FOLDER } from '../../model/dead-letter.ts';
 import type { SchedulerTarget } from '../scheduler.ts';
-import { containersIn, keptLogFolders } from './log-folders.ts';
+import { containersIn, goneContainers, keptLogFolders, withOthers } from './log-folders.ts';
 import { workingFolderOf } from './working-folder.ts';
 
 /** The dead letters of one container (model/dead-letter.ts); a folder that may not be there. */
@@ -12,13 +12,15 @@ export interface DeadLetterFolder {
   readonly path: string;
 }
 
-/** Of a topology that runs here; empty when none does. */
+/** Of a topology that runs here, with those of containers that left it; empty when none does. */
 export async function runningDeadLetterFolders(
   files: Files,
   dataRoot: string,
   target: SchedulerTarget,
 ): Promise<readonly DeadLetterFolder[]> {
-  return (await containersIn(files, workingFolderOf(dataRoot, target).root)).map(deadLettersIn);
+  const running = await containersIn(files, workingFolderOf(dataRoot, target).root);
+  const gone = await goneContainers(files, dataRoot, target);
+  return withOthers(running, gone).map(deadLettersIn);
 }
 
 /** Of a topology that has completed: they are kept with its logs. */

@@ -2,6 +2,7 @@ import { entryFile, nodeArguments } from '../../base/entry.ts';
 import { assertDefined } from '../../base/assert.ts';
 import type { ContainerId } from '../../base/ids.ts';
 import type { ProcessEnvironment } from '../../process-start/process-environment.ts';
+import { stateUrl } from '../../state-manager/state-address.ts';
 import type { Command } from '../../supervision/process-table.ts';
 import { topologyMark } from '../../supervision/topology-processes.ts';
 import type { SchedulerArguments } from './scheduler-arguments.ts';
@@ -35,7 +36,7 @@ export function executorCommand(
       `--environ=${args.environ}`,
       `--host=${hostOf(args.hosts, container)}`,
       `--container-id=${container}`,
-      `--state-root=${args.stateRoot}`,
+      `--state=${stateUrl(args.state)}`,
       `--definition-file=${definitionFile(folder, args.topologyName)}`,
       `--log-directory=${logFolder(folder)}`,
       `--working-directory=${folder}`,

@@ -3,6 +3,11 @@ import type { Files } from '../../base/files.ts';
 import { topologyId, topologyName } from '../../base/ids.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import { unless } from '../../base/system-codes.ts';
+import {
+  parseStateAddress,
+  type StateAddress,
+  stateUrl,
+} from '../../state-manager/state-address.ts';
 import { type WritingProcess, writeJson } from './write-json.ts';
 import type { KillOptions, LaunchRequest } from '../scheduler.ts';
 import type { WorkingFolder } from './working-folder.ts';
@@ -14,7 +19,7 @@ import type { WorkingFolder } from './working-folder.ts';
 
 /** All that a scheduler process needs to know. */
 export interface LaunchRecord extends LaunchRequest {
-  readonly stateRoot: string;
+  readonly state: StateAddress;
   readonly dataRoot: string;
   /** Containers get them in turn, container 0 the first. */
   readonly hosts: readonly string[];
@@ -26,7 +31,7 @@ export async function writeLaunchRecord(
   record: LaunchRecord,
 ): Promise<void> {
   await makeFolder(writer.files, folder.root);
-  await writeJson(writer, folder.launchFile, record);
+  await writeJson(writer, folder.launchFile, { ...record, state: stateUrl(record.state) });
 }
 
 /** Undefined when nothing was launched here. */
@@ -52,7 +57,7 @@ export async function readLaunchRecord(
     role: text('role'),
     environ: text('environ'),
     archive: text('archive'),
-    stateRoot: text('stateRoot'),
+    state: parseStateAddress(text('state')),
     dataRoot: text('dataRoot'),
     hosts: hosts.map(String),
   };

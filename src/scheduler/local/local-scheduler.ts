@@ -8,6 +8,7 @@ import { parseCompletion } from '../../model/completion.ts';
 import type { LogicalTopology } from '../../model/logical-topology.ts';
 import { Settings } from '../../model/settings.ts';
 import { paths } from '../../state-manager/paths.ts';
+import type { StateAddress } from '../../state-manager/state-address.ts';
 import type { StateManager } from '../../state-manager/state-manager.ts';
 import { endProcesses, waitUntilGone } from '../../supervision/end-processes.ts';
 import { readPidFile } from '../../supervision/pid-file.ts';
@@ -51,7 +52,7 @@ import {
 
 export interface LocalSchedulerOptions extends SchedulerParent {
   readonly dataRoot: string;
-  readonly stateRoot: string;
+  readonly state: StateAddress;
   /** The addresses that containers get in turn. */
   readonly hosts: readonly string[];
   readonly stateManager: StateManager;
@@ -84,9 +85,9 @@ export class LocalScheduler implements Scheduler {
   }
 
   async launch(request: LaunchRequest): Promise<void> {
-    const { dataRoot, stateRoot, hosts } = this.#options;
+    const { dataRoot, state, hosts } = this.#options;
     const folder = workingFolderOf(dataRoot, request);
-    const record: LaunchRecord = { ...request, dataRoot, stateRoot, hosts };
+    const record: LaunchRecord = { ...request, dataRoot, state, hosts };
     const earlier = await unlessCorrupted(() => readLaunchRecord(this.#options.files, folder));
     if (earlier?.topologyId !== request.topologyId) await this.#clearFolder(folder, earlier);
     await writeLaunchRecord(this.#options, folder, record);

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
-import { environmentError, messageOf } from '../../base/errors.ts';
+import { environmentError, hasCode, messageOf } from '../../base/errors.ts';
 import type { Files } from '../../base/files.ts';
 import { type ContainerId, containerId, type TopologyId } from '../../base/ids.ts';
 import { systemCodeOf } from '../../base/system-codes.ts';
 import type { SchedulerTarget } from '../scheduler.ts';
+import { readLaunchRecord } from './launch-record.ts';
 import { CONTAINER_PREFIX, keptLogsFolder, logFolder, workingFolderOf } from './working-folder.ts';
 
 /** The log files of one container. */
@@ -12,17 +13,45 @@ export interface LogFolder {
   readonly path: string;
 }
 
-/** Of a topology that runs here; empty when none does. */
+/** Of a topology that runs here, with those of containers that left it; empty when none does. */
 export async function runningLogFolders(
   files: Files,
   dataRoot: string,
   target: SchedulerTarget,
 ): Promise<readonly LogFolder[]> {
   const { root } = workingFolderOf(dataRoot, target);
-  return (await containersIn(files, root)).map(({ container, path }) => ({
+  const running = (await containersIn(files, root)).map(({ container, path }) => ({
     container,
     path: logFolder(path),
   }));
+  return withOthers(running, await goneContainers(files, dataRoot, target));
+}
+
+/** What is kept of containers that have left a topology that runs here. */
+export async function goneContainers(
+  files: Files,
+  dataRoot: string,
+  target: SchedulerTarget,
+): Promise<readonly LogFolder[]> {
+  try {
+    const record = await readLaunchRecord(files, workingFolderOf(dataRoot, target));
+    return record === undefined ? [] : await keptLogFolders(files, dataRoot, record.topologyId);
+  } catch (error) {
+    // Nobody can tell what the topology's id is; what runs is shown all the same.
+    if (hasCode(error, 'STATE_CORRUPTED')) return [];
+    throw error;
+  }
+}
+
+/** One folder a container: the first list wins. */
+export function withOthers(
+  folders: readonly LogFolder[],
+  others: readonly LogFolder[],
+): readonly LogFolder[] {
+  const known = new Set(folders.map(({ container }) => container));
+  return [...folders, ...others.filter(({ container }) => !known.has(container))].toSorted(
+    (a, b) => a.container - b.container,
+  );
 }
 
 /** Of a topology that has completed; empty when its logs are gone. */

@@ -1,5 +1,6 @@
 import { CommandLine } from '../../base/command-line.ts';
 import { topologyId, topologyName } from '../../base/ids.ts';
+import { parseStateAddress, stateUrl } from '../../state-manager/state-address.ts';
 import type { LaunchRecord } from './launch-record.ts';
 
 export interface SchedulerArguments extends LaunchRecord {
@@ -13,7 +14,7 @@ const FLAGS = [
   'role',
   'environ',
   'archive',
-  'state-root',
+  'state',
   'data-root',
   'working-root',
   'hosts',
@@ -29,7 +30,7 @@ export function parseSchedulerArguments(args: readonly string[]): SchedulerArgum
     role: flags.text('role'),
     environ: flags.text('environ'),
     archive: flags.text('archive'),
-    stateRoot: flags.text('state-root'),
+    state: parseStateAddress(flags.text('state')),
     dataRoot: flags.text('data-root'),
     workingRoot: flags.text('working-root'),
     hosts: flags.text('hosts').split(','),
@@ -45,7 +46,7 @@ export function schedulerFlags(args: SchedulerArguments): readonly string[] {
     `--role=${args.role}`,
     `--environ=${args.environ}`,
     `--archive=${args.archive}`,
-    `--state-root=${args.stateRoot}`,
+    `--state=${stateUrl(args.state)}`,
     `--data-root=${args.dataRoot}`,
     `--working-root=${args.workingRoot}`,
     `--hosts=${args.hosts.join(',')}`,

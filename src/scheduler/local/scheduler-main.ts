@@ -27,7 +27,7 @@ export async function schedulerMain(
     name: 'scheduler',
     logBytesMax: LOG_BYTES_MAX,
     logFilesMax: LOG_FILES_MAX,
-    stateRoot: args.stateRoot,
+    state: args.state,
   });
   const { topologyName, archive } = args;
   const { files, processes } = environment;

@@ -1,26 +1,21 @@
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { environmentError, messageOf } from '../../base/errors.ts';
 import type { Files } from '../../base/files.ts';
 import type { TopologyId, TopologyName } from '../../base/ids.ts';
 import type { Logger } from '../../base/logger.ts';
-import { makeFolder } from '../../base/make-folder.ts';
 import type { ProcessIdentity } from '../../base/process-identity.ts';
-import { systemCodeOf, unless } from '../../base/system-codes.ts';
-import { DEAD_LETTER_FOLDER } from '../../model/dead-letter.ts';
+import { parseCompletion } from '../../model/completion.ts';
+import { paths } from '../../state-manager/paths.ts';
 import type { StateManager } from '../../state-manager/state-manager.ts';
 import { type EndOptions, endProcesses, killProcesses } from '../../supervision/end-processes.ts';
 import { listPidFiles } from '../../supervision/pid-file.ts';
 import { executorLimitMs } from '../../supervision/shutdown-limits.ts';
 import { findTopologyProcesses } from '../../supervision/topology-processes.ts';
 import type { Uploader } from '../../uploader/uploader.ts';
+import { keepContainer, move } from './kept-logs.ts';
 import { executorRecords } from './scheduler-process.ts';
 import { removeRunningNodes, removeTopologyNodes } from './state-cleanup.ts';
-import {
-  CONTAINER_PREFIX,
-  keptLogsFolder,
-  logFolder,
-  type WorkingFolder,
-} from './working-folder.ts';
+import { CONTAINER_PREFIX, keptLogsFolder, type WorkingFolder } from './working-folder.ts';
 
 /*
   The end of a topology: by its scheduler, or by a command when the scheduler is dead. Every step
@@ -56,6 +51,7 @@ export async function teardown(options: TeardownOptions): Promise<void> {
   await endTopologyProcesses(options);
   await removeRunningNodes(stateManager, topologyName);
   if (options.keepLogs) await keepLogs(options);
+  else await forgetKeptLogs(options);
   // The folder goes after the archive: it holds the only note of where the archive is.
   if (archive !== undefined) await archives.remove(archive);
   await removeFolder(options.files, folder.root);
@@ -108,41 +104,31 @@ async function keepLogs({ folder, dataRoot, topologyIds, files }: TeardownOption
   const target = keptLogsFolder(dataRoot, id);
   for (const name of await namesIn(files, folder.root)) {
     if (!isContainer(name)) continue;
-    const container = join(folder.root, name);
-    await move(files, logFolder(container), join(target, name));
-    const letters = join(container, DEAD_LETTER_FOLDER);
-    await move(files, letters, join(target, name, DEAD_LETTER_FOLDER));
+    await keepContainer(files, join(folder.root, name), join(target, name));
   }
   await move(files, folder.schedulerLog, join(target, 'scheduler.log'));
   await move(files, folder.schedulerOutput, join(target, 'scheduler.out'));
 }
 
-/** Moves a file or a folder; one that is not there has been moved already. */
-async function move(files: Files, from: string, to: string): Promise<void> {
-  try {
-    await makeFolder(files, dirname(to));
-    await unless(['ENOENT'], renameOrCopy(files, from, to), undefined);
-  } catch (cause) {
-    throw environmentError('FILE_FAILED', `cannot keep ${from}: ${messageOf(cause)}`, { cause });
+/**
+ * Those of containers that left while the topology ran. A topology that has completed meanwhile
+ * keeps them, with its others.
+ */
+async function forgetKeptLogs(options: TeardownOptions): Promise<void> {
+  const { topologyIds, topologyName, dataRoot, stateManager, files } = options;
+  const record = await stateManager.read(paths.completed(topologyName));
+  for (const id of topologyIds) {
+    if (!mayBeOf(record, id)) await removeFolder(files, keptLogsFolder(dataRoot, id));
   }
 }
 
-async function renameOrCopy(files: Files, from: string, to: string): Promise<void> {
+/** A record of completion that is damaged may be anybody's. */
+function mayBeOf(record: Uint8Array | undefined, id: TopologyId): boolean {
+  if (record === undefined) return false;
   try {
-    await files.rename(from, to);
-  } catch (error) {
-    if (systemCodeOf(error) !== 'EXDEV') throw error;
-    await copyTree(files, from, to);
-  }
-}
-
-/** To another disk; repeated, it completes what an interrupted one left. */
-async function copyTree(files: Files, from: string, to: string): Promise<void> {
-  const { isFolder } = await files.facts(from);
-  if (!isFolder) return files.copy(from, to);
-  await makeFolder(files, to);
-  for (const name of await namesIn(files, from)) {
-    await copyTree(files, join(from, name), join(to, name));
+    return parseCompletion(record).topologyId === id;
+  } catch {
+    return true; // Logs too many are better than logs that are gone.
   }
 }
 

@@ -7,7 +7,9 @@ import { removeIfThere } from '../../base/optional-files.ts';
 import type { Random } from '../../base/random.ts';
 import { retry } from '../../base/retry.ts';
 import { parseCompletion } from '../../model/completion.ts';
+import { isOlderPackingPlan, type PackingPlan } from '../../model/packing-plan.ts';
 import { Settings } from '../../model/settings.ts';
+import { NodeHolder } from '../../state-manager/node-holder.ts';
 import { paths } from '../../state-manager/paths.ts';
 import type { StateManager, Watch } from '../../state-manager/state-manager.ts';
 import { removePidFile, writePidFile } from '../../supervision/pid-file.ts';
@@ -19,10 +21,10 @@ import { decodeTopology } from '../../wire/topology.ts';
 import type { Uploader } from '../../uploader/uploader.ts';
 import type { KillOptions } from '../scheduler.ts';
 import { DrainDeadline } from './drain-deadline.ts';
-import { ExecutorSupervisor } from './executor-supervisor.ts';
 import { readKillRequest } from './launch-record.ts';
 import type { SchedulerArguments } from './scheduler-arguments.ts';
 import { teardown } from './teardown.ts';
+import { STATE_LIMIT_MS, TopologyContainers } from './topology-containers.ts';
 import { SCHEDULER, type WorkingFolder, workingFolderAt } from './working-folder.ts';
 import { writeJson } from './write-json.ts';
 
@@ -31,9 +33,11 @@ import { writeJson } from './write-json.ts';
   killed or completed, then takes everything down.
 
   L1. At most one lives per topology: each begins by making the ephemeral scheduler node, which
-      another one's life makes impossible.
+      another one's life makes impossible. A node that vanishes it makes again.
   L2. Told to stop without a kill request, by a machine that shuts down say, it ends the processes
       and leaves the topology where it is, for the next command to start again.
+  L3. It follows the packing plan for as long as it lives: containers come and go with it. A plan
+      that is gone, damaged or old takes nothing down.
 */
 
 export interface TopologySupervisorOptions {
@@ -58,9 +62,6 @@ export interface TopologySupervisorOptions {
 /** Heron's word for a scheduler without a port of its own. */
 const NO_ENDPOINT = 'scheduler_as_lib_no_endpoint';
 
-/** How long the state manager may be away before the scheduler gives up its start. */
-const STATE_LIMIT_MS = 120_000;
-
 /** Less than schedulerLimitMs leaves for removing nodes and files. */
 const TEARDOWN_RETRY_MS = 10_000;
 
@@ -68,10 +69,12 @@ export class TopologySupervisor {
   readonly #options: TopologySupervisorOptions;
   readonly #folder: WorkingFolder;
   #settings = new Settings();
-  #executors: ExecutorSupervisor | undefined;
+  #containers: TopologyContainers | undefined;
+  #plan: PackingPlan | undefined;
   #reports: ReportPublisher | undefined;
-  #watch: Watch | undefined;
+  #watches: readonly Watch[] = [];
   #drain: DrainDeadline | undefined;
+  #holder: NodeHolder | undefined;
   /** Only the owner of the scheduler node may touch anything (L1). */
   #isOwner = false;
   #isStopping = false;
@@ -98,9 +101,9 @@ export class TopologySupervisor {
   async start(): Promise<void> {
     const { topologyName } = this.#options.arguments;
     await this.#takeOver();
-    this.#watch = this.#options.stateManager.watch(paths.completed(topologyName), (bytes) =>
-      this.#onCompletion(bytes),
-    );
+    const { stateManager } = this.#options;
+    const completed = paths.completed(topologyName);
+    this.#watches = [stateManager.watch(completed, (bytes) => this.#onCompletion(bytes))];
     this.#drain = new DrainDeadline({
       ...this.#options,
       ...this.#options.arguments,
@@ -108,7 +111,7 @@ export class TopologySupervisor {
     });
     if ((await readKillRequest(this.#options.files, this.#folder)) !== undefined)
       return this.#options.onEnding();
-    await this.#startExecutors();
+    await this.#startContainers();
   }
 
   /**
@@ -116,10 +119,11 @@ export class TopologySupervisor {
    */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    this.#watch?.close();
+    for (const watch of this.#watches) watch.close();
     this.#drain?.close();
+    this.#holder?.close();
     if (!this.#isOwner) return;
-    await this.#executors?.stop();
+    await this.#containers?.stop();
     await this.#reports?.close();
     const ending = await this.#ending();
     if (ending === undefined) removePidFile(this.#options.files, this.#folder.root, SCHEDULER);
@@ -129,11 +133,12 @@ export class TopologySupervisor {
   async #takeOver(): Promise<void> {
     const { stateManager, files, processes } = this.#options;
     const { topologyName, workingRoot } = this.#options.arguments;
+    const path = paths.scheduler(topologyName);
     const location = SchedulerLocation.create({ topologyName, httpEndpoint: NO_ENDPOINT });
+    const bytes = SchedulerLocation.encode(location);
+    const create = (): Promise<void> => stateManager.create(path, bytes, { ephemeral: true });
     try {
-      await stateManager.create(paths.scheduler(topologyName), SchedulerLocation.encode(location), {
-        ephemeral: true,
-      });
+      await retry(create, { ...this.#options, what: `make ${path}`, limitMs: STATE_LIMIT_MS });
     } catch (error) {
       if (!hasCode(error, 'STATE_EXISTS')) throw error;
       const message = `another scheduler of ${topologyName} is alive`;
@@ -142,30 +147,76 @@ export class TopologySupervisor {
     this.#isOwner = true;
     await removeIfThere(files, this.#folder.executorsFile); // The dead scheduler's.
     writePidFile(files, workingRoot, { name: SCHEDULER, identity: processes.own() });
+    const onOther = (): void => this.#giveWay();
+    this.#holder = new NodeHolder({ ...this.#options, path, bytes, what: path, onOther });
+    this.#holder.open();
   }
 
-  async #startExecutors(): Promise<void> {
-    const { arguments: args, setUp, commandOf, clock, logger } = this.#options;
-    const plan = decodePackingPlan(await this.#readNode(paths.packingPlan(args.topologyName)));
+  /** L1: the node was lost, with a session say, and another scheduler has it now. */
+  #giveWay(): void {
+    if (!this.#isOwner || this.#isStopping) return;
+    this.#options.logger.error('another scheduler has taken over; this one leaves it everything');
+    this.#isOwner = false;
+    this.#options.onEnding();
+  }
+
+  async #startContainers(): Promise<void> {
+    const { arguments: args, commandOf, stateManager, clock, logger } = this.#options;
+    const planPath = paths.packingPlan(args.topologyName);
+    this.#takePlan(await this.#readNode(planPath));
     const token = new TextDecoder().decode(await this.#readNode(paths.token(args.topologyName)));
-    const containers = [containerId(0), ...plan.containers.map(({ id }) => id)];
-    await Promise.all(containers.map(setUp));
     if (this.#isStopping) return;
-    const executors = new ExecutorSupervisor({
+    const containers = new TopologyContainers({
       ...this.#options,
+      ...args,
       folder: this.#folder,
       settings: this.#settings,
       commandOf: (container) => commandOf(container, token),
       onChange: () => this.#reports?.changed(),
     });
-    this.#executors = executors;
-    for (const container of containers) executors.add(container);
+    this.#containers = containers;
+    await containers.start(this.#wanted());
+    if (this.#isStopping) return;
     this.#reports = new ReportPublisher({
-      write: () => writeJson(this.#options, this.#folder.executorsFile, executors.reports),
+      write: () => writeJson(this.#options, this.#folder.executorsFile, containers.reports),
       clock,
       logger,
     });
     this.#reports.changed();
+    this.#watches = [
+      ...this.#watches,
+      stateManager.watch(planPath, (bytes) => this.#onPlan(bytes)),
+    ];
+  }
+
+  #onPlan(bytes: Uint8Array | undefined): void {
+    if (bytes === undefined || this.#isStopping || !this.#takePlan(bytes)) return;
+    const wanted = this.#wanted();
+    if (wanted !== undefined) this.#containers?.converge(wanted);
+  }
+
+  /** False for one that changes nothing (L3). */
+  #takePlan(bytes: Uint8Array): boolean {
+    const { logger } = this.#options;
+    let plan: PackingPlan;
+    try {
+      plan = decodePackingPlan(bytes);
+    } catch (error) {
+      const reason = messageOf(error);
+      logger.error('the packing plan cannot be read; waiting for another one', { reason });
+      return false;
+    }
+    if (isOlderPackingPlan(plan, this.#plan)) {
+      const facts = { epoch: plan.epoch, knownEpoch: this.#plan?.epoch };
+      logger.warn('an old packing plan is passed over', facts);
+      return false;
+    }
+    this.#plan = plan;
+    return true;
+  }
+
+  #wanted(): readonly ContainerId[] | undefined {
+    return this.#plan && [containerId(0), ...this.#plan.containers.map(({ id }) => id)];
   }
 
   #onCompletion(bytes: Uint8Array | undefined): void {

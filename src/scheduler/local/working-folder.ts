@@ -1,5 +1,10 @@
 import { join } from 'node:path';
-import type { ContainerId, TopologyId, TopologyName } from '../../base/ids.ts';
+import {
+  type ContainerId,
+  containerId,
+  type TopologyId,
+  type TopologyName,
+} from '../../base/ids.ts';
 import type { SchedulerTarget } from '../scheduler.ts';
 
 /*
@@ -12,10 +17,10 @@ import type { SchedulerTarget } from '../scheduler.ts';
       scheduler.log        JSON lines; scheduler.out its standard output and error
       executors.json       the state of the executors, for people
       container-<n>/       an executor's folder: the unpacked archive, log-files/, dead-letters/,
-                           pid files
+                           pid files, executor.beat; gone when the container leaves the topology
     <data root>/repository/topologies/<cluster>/<role>/<topology>/<topology id>.tar.gz    the upload
-    <data root>/logs/<topology id>/container-<n>/     log files that outlive their topology, and
-                                                      its dead-letters/
+    <data root>/logs/<topology id>/container-<n>/     log files that outlive their topology or
+                                                      their container, and its dead-letters/
     <data root>/compile-cache/                        Node's, for all topologies
 */
 
@@ -33,7 +38,11 @@ export const CONTAINER_PREFIX = 'container-';
 
 export function workingFolderOf(dataRoot: string, target: SchedulerTarget): WorkingFolder {
   const { cluster, role, topologyName } = target;
-  return workingFolderAt(join(dataRoot, 'topologies', cluster, role, topologyName));
+  return workingFolderAt(join(allTopologiesFolder(dataRoot), cluster, role, topologyName));
+}
+
+export function allTopologiesFolder(dataRoot: string): string {
+  return join(dataRoot, 'topologies');
 }
 
 /** The folder of a topology's uploads; each is named after its topology's id. */
@@ -56,6 +65,12 @@ export function workingFolderAt(root: string): WorkingFolder {
 /** The name of a container's executor, as its pid file has it. */
 export function executorName(container: ContainerId): string {
   return `executor-${container}`;
+}
+
+/** Whose executor has this name; undefined when it is no executor's. */
+export function containerOf(name: string): ContainerId | undefined {
+  const digits = /^executor-(\d+)$/.exec(name)?.[1];
+  return digits === undefined ? undefined : containerId(Number(digits));
 }
 
 export function containerFolder({ root }: WorkingFolder, container: ContainerId): string {
@@ -81,6 +96,11 @@ export function allKeptLogsFolder(dataRoot: string): string {
 
 export function keptLogsFolder(dataRoot: string, topology: TopologyId): string {
   return join(allKeptLogsFolder(dataRoot), topology);
+}
+
+/** What is kept of one container; its dead letters are below. */
+export function keptLogsOf(dataRoot: string, topology: TopologyId, container: ContainerId): string {
+  return join(keptLogsFolder(dataRoot, topology), `${CONTAINER_PREFIX}${container}`);
 }
 
 export function compileCacheFolder(dataRoot: string): string {

@@ -5,9 +5,6 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import { topologyId } from '../../../src/base/ids.ts';
-import { silentLogger } from '../../../src/base/logger.ts';
-import { createSystemRandom } from '../../../src/base/random.ts';
-import { systemFiles } from '../../../src/base/system-files.ts';
 import { commonFlags, type ExecutorArguments } from '../../../src/executor/executor-arguments.ts';
 import {
   type ContainerReport,
@@ -15,7 +12,6 @@ import {
   type ProcessReport,
 } from '../../../src/model/container-report.ts';
 import type { PackingPlan } from '../../../src/model/packing-plan.ts';
-import { createStateManager } from '../../../src/state-manager/create.ts';
 import { paths } from '../../../src/state-manager/paths.ts';
 import type { StateManager } from '../../../src/state-manager/state-manager.ts';
 import { killProcesses } from '../../../src/supervision/end-processes.ts';
@@ -28,6 +24,7 @@ import {
 import { encodePackingPlan } from '../../../src/wire/packing-plan.ts';
 import { COMPILE_CACHE } from '../../support/compile-cache.ts';
 import { executorArguments } from '../../support/executor-arguments.ts';
+import { stateManagerAt } from '../../support/state-manager-at.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const STUB_EXECUTOR = join(import.meta.dirname, '../../support/stub-executor.ts');
@@ -63,20 +60,12 @@ export async function aContainer(
   mkdirSync(folder);
   const args = executorArguments({
     topologyId: topologyId(`words-${randomUUID()}`),
-    stateRoot: join(root, 'state'),
+    state: { kind: 'file', folder: join(root, 'state') },
     logDirectory: join(folder, 'log-files'),
     workingDirectory: folder,
     ...changes,
   });
-  const stateManager = createStateManager({
-    kind: 'file',
-    root: args.stateRoot,
-    clock: systemClock,
-    random: createSystemRandom(),
-    logger: silentLogger,
-    files: systemFiles,
-    processes: systemProcessTable,
-  });
+  const stateManager = stateManagerAt(args.state);
   t.after(async () => {
     const left = findTopologyProcesses(systemProcessTable, args.topologyId);
     await killProcesses(left, { processes: systemProcessTable, clock: systemClock });

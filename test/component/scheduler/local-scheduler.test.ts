@@ -191,7 +191,8 @@ test('kill finds a scheduler that has only just been started', async (t) => {
   const { scheduler, request, folder, dataRoot } = topology;
   await topology.submit();
   // A file is no state tree: the scheduler waits for one, and has neither a node nor a pid file.
-  const record = { ...request, stateRoot: STUB_SCHEDULER, dataRoot, hosts: ['127.0.0.1'] };
+  const state = { kind: 'file', folder: STUB_SCHEDULER } as const;
+  const record = { ...request, state, dataRoot, hosts: ['127.0.0.1'] };
   await writeLaunchRecord(machine, folder, record);
   const { ended } = startSchedulerProcess(folder, record, machine, [STUB_SCHEDULER]);
   await eventually(() => readFileSync(folder.schedulerLog, 'utf8').includes('trying again'));
@@ -219,7 +220,8 @@ test('a kill that is cut off after any step is finished by the next one', async 
   const { request, schedulerWith, stateManager } = topology;
   for (let stepsLeft = 0; ; stepsLeft += 1) {
     await topology.submit();
-    const record = { ...request, stateRoot: '/state', dataRoot: '/data', hosts: ['127.0.0.1'] };
+    const state = { kind: 'file', folder: '/state' } as const;
+    const record = { ...request, state, dataRoot: '/data', hosts: ['127.0.0.1'] };
     await writeLaunchRecord(machine, topology.folder, record);
     const broken = cutOffAfter(stateManager, stepsLeft);
     const outcome = await schedulerWith(broken)
@@ -236,27 +238,6 @@ test('a kill that is cut off after any step is finished by the next one', async 
     assertNothingLeft(topology);
     if (outcome === 'done') break;
   }
-});
-
-test('a killed executor is replaced, and its container with it', async (t) => {
-  const topology = await aSubmittedTopology(t, plan);
-  const { scheduler, request } = topology;
-  await topology.submit();
-  await scheduler.launch(request);
-  const before = await allUp(topology);
-  const executor = executorOf(topology, 1);
-  await murder(executor);
-  const after = await eventually(async () => {
-    const pids = await allUp(topology);
-    return pids.get('stmgr-1') !== before.get('stmgr-1') && pids;
-  });
-  assert.equal(after.get('heron-tmanager'), before.get('heron-tmanager'));
-  const reported = await eventually(async () => {
-    const { executors } = await scheduler.describe(request);
-    const report = executors.find(({ name }) => name === 'executor-1');
-    return report?.state === 'running' && report.restarts === 1 && report;
-  });
-  assert.equal(reported.lastExit?.signal, 'SIGKILL');
 });
 
 test('a dead scheduler’s successor adopts the living and repairs the rest', async (t) => {

@@ -98,9 +98,9 @@ test('an archive of another version is refused, and the next attempt begins anew
 
 test('a topology is launched, reported and killed by the real processes', async (t) => {
   const { dataRoot, archive } = await anUpload(t);
-  const stateRoot = join(dataRoot, 'state');
+  const state = { kind: 'file', folder: join(dataRoot, 'state') } as const;
   const surroundings = { ...environment, logger: silentLogger };
-  const stateManager = createStateManager({ ...surroundings, kind: 'file', root: stateRoot });
+  const stateManager = createStateManager(state, surroundings);
   t.after(() => stateManager.close());
   const { topologyName: name } = target;
   await stateManager.write(paths.topology(name), definition);
@@ -111,7 +111,7 @@ test('a topology is launched, reported and killed by the real processes', async 
     ...surroundings,
     kind: 'local',
     dataRoot,
-    stateRoot,
+    state,
     stateManager,
   });
   await scheduler.launch({ ...request, archive });

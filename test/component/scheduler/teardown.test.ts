@@ -7,9 +7,10 @@ import type { Files } from '../../../src/base/files.ts';
 import { topologyId, topologyName } from '../../../src/base/ids.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { systemFiles } from '../../../src/base/system-files.ts';
+import { encodeCompletion } from '../../../src/model/completion.ts';
 import { teardown } from '../../../src/scheduler/local/teardown.ts';
 import { keptLogsFolder, workingFolderAt } from '../../../src/scheduler/local/working-folder.ts';
-import { createStateManager } from '../../../src/state-manager/create.ts';
+import { MemoryStateManager } from '../../../src/state-manager/memory/memory-state-manager.ts';
 import { paths } from '../../../src/state-manager/paths.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { ScriptedProcessTable } from '../../support/scripted-process-table.ts';
@@ -29,7 +30,7 @@ async function aTopology(t: TestContext, files: Files) {
   writeFileSync(join(logs, 'a.log'), 'one');
   writeFileSync(join(logs, 'deeper', 'b.log'), 'two');
   writeFileSync(folder.schedulerLog, 'three');
-  const stateManager = createStateManager({ kind: 'memory' });
+  const stateManager = new MemoryStateManager();
   await stateManager.write(paths.topology(name), Buffer.from('a topology'));
   const options = {
     folder,
@@ -102,6 +103,27 @@ test('a teardown that ended between logs and dead letters is finished by the nex
   await teardown({ ...options, files: systemFiles });
   assert.equal(kept('container-1', 'dead-letters', 'lines-3.jsonl'), 'letters');
 });
+
+for (const [what, record, isKept] of [
+  ['goes', undefined, false],
+  ['stays when its topology has completed meanwhile', { topologyId: id }, true],
+  ['goes when another one has', { topologyId: topologyId('words-older') }, false],
+  ['stays when that cannot be told', 'damaged', true],
+] as const) {
+  test(`what is kept of a container that has left ${what}, without keepLogs`, async (t) => {
+    const { options, folder, stateManager } = await aTopology(t, systemFiles);
+    const kept = keptLogsFolder(options.dataRoot, id);
+    mkdirSync(join(kept, 'container-2'), { recursive: true });
+    const rest = { completedAtMs: 1, result: 'completed', incidents: [], recovered: [] } as const;
+    if (record !== undefined) {
+      const bytes = typeof record === 'string' ? record : encodeCompletion({ ...record, ...rest });
+      await stateManager.write(paths.completed(name), Buffer.from(bytes));
+    }
+    await teardown({ ...options, keepLogs: false });
+    assert.equal(existsSync(kept), isKept);
+    assert.ok(!existsSync(folder.root));
+  });
+}
 
 test('logs that cannot be kept stay where they are, and so does the topology (T2)', async (t) => {
   const { options, folder, stateManager } = await aTopology(t, failingRename('EIO'));

@@ -5,7 +5,6 @@ import type { TestContext } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import { topologyId, topologyName } from '../../../src/base/ids.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
-import { createSystemRandom } from '../../../src/base/random.ts';
 import { systemFiles } from '../../../src/base/system-files.ts';
 import type { PackingPlan } from '../../../src/model/packing-plan.ts';
 import { LocalScheduler } from '../../../src/scheduler/local/local-scheduler.ts';
@@ -15,7 +14,6 @@ import {
   workingFolderOf,
 } from '../../../src/scheduler/local/working-folder.ts';
 import type { LaunchRequest } from '../../../src/scheduler/scheduler.ts';
-import { createStateManager } from '../../../src/state-manager/create.ts';
 import { paths } from '../../../src/state-manager/paths.ts';
 import type { StateManager } from '../../../src/state-manager/state-manager.ts';
 import { endProcesses, killProcesses } from '../../../src/supervision/end-processes.ts';
@@ -25,6 +23,7 @@ import { findTopologyProcesses } from '../../../src/supervision/topology-process
 import { encodePackingPlan } from '../../../src/wire/packing-plan.ts';
 import { encodeTopology } from '../../../src/wire/topology.ts';
 import { COMPILE_CACHE } from '../../support/compile-cache.ts';
+import { stateManagerAt } from '../../support/state-manager-at.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 export const STUB_SCHEDULER = join(import.meta.dirname, '../../support/stub-scheduler.ts');
@@ -51,32 +50,28 @@ export interface Submitted {
 }
 
 /** Everything that was started is killed after the test. */
-export async function aSubmittedTopology(t: TestContext, plan: PackingPlan): Promise<Submitted> {
+export async function aSubmittedTopology(
+  t: TestContext,
+  plan: PackingPlan,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Submitted> {
+  const settings = { ...SETTINGS, ...more };
   const { path: dataRoot, [Symbol.asyncDispose]: remove } = await temporaryFolder();
-  process.env['HERON_TEST_SETTINGS'] = JSON.stringify(SETTINGS);
+  process.env['HERON_TEST_SETTINGS'] = JSON.stringify(settings);
   process.env['NODE_COMPILE_CACHE'] = COMPILE_CACHE;
-  const stateRoot = join(dataRoot, 'state');
-
-  const stateManager = createStateManager({
-    kind: 'file',
-    root: stateRoot,
-    clock: systemClock,
-    random: createSystemRandom(),
-    logger: silentLogger,
-    files: systemFiles,
-    processes: systemProcessTable,
-  });
+  const state = { kind: 'file', folder: join(dataRoot, 'state') } as const;
+  const stateManager = stateManagerAt(state.folder);
   const id = topologyId(`words${randomUUID()}`);
   const target = { topologyName: topologyName('words'), cluster: 'local', role: 'ada' };
   const archive = join(uploadsFolder(dataRoot, target), `${id}.tar.gz`);
   const request: LaunchRequest = { ...target, topologyId: id, environ: 'dev', archive };
   const folder = workingFolderOf(dataRoot, request);
-  const schedulerWith = (state: StateManager): LocalScheduler =>
+  const schedulerWith = (nodes: StateManager): LocalScheduler =>
     new LocalScheduler({
       dataRoot,
-      stateRoot,
+      state,
       hosts: ['127.0.0.1', '127.0.0.2'],
-      stateManager: state,
+      stateManager: nodes,
       archivesOf: () => ({ remove: async (location) => rmSync(location, { force: true }) }),
       files: systemFiles,
       processes: systemProcessTable,
@@ -105,7 +100,7 @@ export async function aSubmittedTopology(t: TestContext, plan: PackingPlan): Pro
     submit: async (content = 'fine') => {
       mkdirSync(dirname(archive), { recursive: true });
       writeFileSync(archive, content);
-      await writeNodes(stateManager, request, plan);
+      await writeNodes(stateManager, request, { plan, settings });
     },
     files: () => filesBelow(dataRoot),
   };
@@ -115,13 +110,13 @@ export async function aSubmittedTopology(t: TestContext, plan: PackingPlan): Pro
 async function writeNodes(
   stateManager: StateManager,
   { topologyName: name, topologyId: id }: LaunchRequest,
-  plan: PackingPlan,
+  { plan, settings }: { readonly plan: PackingPlan; readonly settings: typeof SETTINGS },
 ): Promise<void> {
   const topology = encodeTopology({
     id,
     name,
     state: 'RUNNING',
-    config: new Map(Object.entries(SETTINGS)),
+    config: new Map(Object.entries(settings)),
     components: [],
   });
   await stateManager.write(paths.topology(name), topology);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inspectFlags } from '../../../src/executor/inspect-flags.ts';
+import { inspectFlags, isInspected } from '../../../src/executor/inspect-flags.ts';
 
 test('only the tasks of the component listen for a debugger, each on a port of its own', () => {
   const flagsOf = (component: string, index: number, variable: string | undefined) =>
@@ -14,4 +14,12 @@ test('only the tasks of the component listen for a debugger, each on a port of i
   assert.deepEqual(flagsOf('count', 0, 'nonsense'), []);
   assert.deepEqual(flagsOf('count', 0, undefined), []);
   assert.deepEqual(inspectFlags({ flags: ['--id=stmgr-1'] }, { HERON_INSPECT: 'count=9229' }), []);
+});
+
+test('a process that a debugger may stop is told from others', () => {
+  assert.ok(isInspected(['--inspect=127.0.0.1:9229'], {}));
+  assert.ok(isInspected(['--max-old-space-size=64', '--inspect-brk'], {}));
+  assert.ok(isInspected([], { NODE_OPTIONS: '--no-warnings --inspect=0' }));
+  assert.ok(!isInspected(['--max-old-space-size=64', 'main.ts', '--id=inspect'], {}));
+  assert.ok(!isInspected([], { NODE_OPTIONS: '--no-warnings' }));
 });

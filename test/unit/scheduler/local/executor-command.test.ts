@@ -22,7 +22,7 @@ test('an executor understands what the scheduler tells it', () => {
     environ: 'dev',
     host: '127.0.0.2',
     containerId: 3,
-    stateRoot: '/state',
+    state: { kind: 'file', folder: '/state' },
     definitionFile: `${folder}/words.defn`,
     logDirectory: `${folder}/log-files`,
     workingDirectory: folder,
