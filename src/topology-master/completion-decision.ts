@@ -1,6 +1,7 @@
 import { EXIT } from '../base/exit-codes.ts';
 import {
   type ComponentName,
+  componentOfInstance,
   containerOfStreamManager,
   type TaskId,
   type TopologyId,
@@ -19,9 +20,13 @@ import type { Registration } from './registration-decision.ts';
   carries data may have cost tuples, and so may a broken connection between an instance and its
   stream manager; the others cost nothing. model/completion.ts says when tuples come again.
 
-  What ended before the first plan never had any tuples. The incarnation that made that plan tells
-  by its clocks. One that came later cannot, for the wall clock may have been set back meanwhile; it
-  goes by what the plan says had ended before it, and takes everything else for a loss.
+  What ended before the first plan never had any tuples. The plan says when it was made, by a clock
+  that shows how far the wall clock has been set back since; and it says what was known to have
+  ended before it, for the wall clock may have been set back just ahead of it. A master on another
+  machine goes by the latter alone, and takes everything else for a loss.
+
+  The tasks of the plan in force count. What befell one that an update has taken away was written
+  down when it left the plan; what ends of it afterwards has no tuples any more.
 */
 
 /** Pure: true when every task of the plan has ended. */
@@ -32,25 +37,53 @@ export function isComplete(
   return instances.length > 0 && instances.every((instance) => ended.has(instance.task));
 }
 
+/**
+ * Pure: whether what a component emits can have no effect any more: all of its tasks have ended, or
+ * one of those that read from it has, which only ends when all of these have.
+ */
+export function hasEnded(
+  component: ComponentName,
+  { components }: Pick<LogicalTopology, 'components'>,
+  instances: readonly InstanceAddress[],
+  ended: ReadonlySet<TaskId>,
+): boolean {
+  const endsOf = (name: ComponentName): readonly boolean[] =>
+    instances.filter((each) => each.component === name).map(({ task }) => ended.has(task));
+  const own = endsOf(component);
+  if (own.length > 0 && own.every(Boolean)) return true;
+  const readers = components.filter(
+    (each) => each.kind === 'bolt' && each.inputs.some((input) => input.component === component),
+  );
+  return readers.some(({ name }) => endsOf(name).includes(true));
+}
+
 export interface CompletionFacts {
   readonly topologyId: TopologyId;
   readonly topology: Pick<LogicalTopology, 'config' | 'components'>;
+  /** Of the plan in force. */
   readonly instances: readonly InstanceAddress[];
   readonly nowMs: number;
-  /** Data flows from the first plan on; 0 when an earlier incarnation of the master made it. */
+  /** Data flows from the first plan on; 0 when nobody can tell when that was made. */
   readonly firstPlanAtMs: number;
   readonly earlyEnds: readonly EarlyEnd[];
   readonly reports: readonly ContainerReport[];
   /** What the master saw itself; counts where the reports know nothing. */
   readonly seen: readonly Incident[];
+  /** Of processes that left the plan before. */
+  readonly pastIncidents: readonly Incident[];
 }
 
 /** Pure: the record of a topology whose tasks have all ended. */
 export function completionOf(facts: CompletionFacts): Completion {
-  const reported = facts.reports.flatMap((report) => incidentsOf(report, facts));
+  const inForce = new Set<string>(
+    facts.instances.flatMap(({ id, streamManager }) => [id, streamManager]),
+  );
+  const isInForce = ({ process }: Incident): boolean => inForce.has(process);
+  const reported = facts.reports.flatMap((report) => incidentsOf(report, facts)).filter(isInForce);
   const isReported = (incident: Incident): boolean =>
     reported.some((known) => known.process === incident.process);
-  const incidents = [...reported, ...facts.seen.filter((incident) => !isReported(incident))];
+  const seen = facts.seen.filter((incident) => isInForce(incident) && !isReported(incident));
+  const incidents = [...facts.pastIncidents, ...reported, ...seen];
   const isRecovered = recoveryOf(facts);
   const { true: recovered = [], false: losses = [] } = Object.groupBy(
     incidents.toSorted((a, b) => a.atMs - b.atMs),
@@ -74,9 +107,10 @@ export function earlyEndsOf(reports: readonly ContainerReport[]): readonly Early
   );
 }
 
-function incidentsOf(
+/** Pure: the ends in a report that may have cost tuples. */
+export function incidentsOf(
   report: ContainerReport,
-  { firstPlanAtMs, earlyEnds }: CompletionFacts,
+  { firstPlanAtMs, earlyEnds }: Pick<CompletionFacts, 'firstPlanAtMs' | 'earlyEnds'>,
 ): Incident[] {
   return report.processes.flatMap(({ name, lastExit }) => {
     const isLoss =
@@ -92,23 +126,20 @@ function incidentsOf(
 }
 
 /** Of which processes every tuple came again. */
-function recoveryOf({ topology, instances }: CompletionFacts): (process: string) => boolean {
+function recoveryOf({ topology }: CompletionFacts): (process: string) => boolean {
   const { config, components } = topology;
   if (reliabilityOf(config) === 'ATMOST_ONCE') return () => false;
   const replayed = replayedComponents(components);
   // Any tuple may have been in a stream manager.
   if (replayed.size === components.length) return () => true;
-  const componentOf = new Map<string, ComponentName>(
-    instances.map(({ id, component }) => [id, component]),
-  );
   return (process) => {
-    const component = componentOf.get(process);
+    const component = componentOfInstance(process);
     return component !== undefined && replayed.has(component);
   };
 }
 
 /** Stream managers and instances; a topology master or metrics manager costs no tuples. */
-function carriesData(process: ProcessReport['name']): boolean {
+export function carriesData(process: ProcessReport['name']): boolean {
   return process.startsWith('stmgr-') || process.startsWith('container_');
 }
 
@@ -133,6 +164,19 @@ export function lostInstances(
     const reason = `${address.id} lost the connection with it`;
     return [{ atMs: Number(lostAt), container, process: instance.id, reason }];
   });
+}
+
+/** Pure: the instances that an update takes away before they have worked off their input. */
+export function cutShortIncidents(
+  instances: readonly InstanceAddress[],
+  nowMs: number,
+): readonly Incident[] {
+  return instances.map(({ id, streamManager }) => ({
+    atMs: nowMs,
+    container: containerOfStreamManager(streamManager) ?? 0,
+    process: id,
+    reason: 'an update took it away before it had worked off its input',
+  }));
 }
 
 /** Pure: stream managers that are other processes than before, as when a whole container died. */

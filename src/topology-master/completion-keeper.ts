@@ -1,7 +1,7 @@
 import { Backoff } from '../base/backoff.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import { EngineError, messageOf } from '../base/errors.ts';
-import type { TaskId, TopologyId, TopologyName } from '../base/ids.ts';
+import type { ComponentName, TaskId, TopologyId, TopologyName } from '../base/ids.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
 import { encodeCompletion, type Incident, parseCompletion } from '../model/completion.ts';
@@ -9,14 +9,14 @@ import type { LogicalTopology } from '../model/logical-topology.ts';
 import type { EarlyEnd, InstanceAddress } from '../model/physical-plan.ts';
 import { paths } from '../state-manager/paths.ts';
 import type { StateManager } from '../state-manager/state-manager.ts';
-import { completionOf, isComplete } from './completion-decision.ts';
+import { completionOf, hasEnded, isComplete } from './completion-decision.ts';
 import { readContainerReports } from './container-reports.ts';
 
 /*
-  Collects which tasks have ended and which instances were lost before that, and writes the
-  topology's completion node when all have ended. Tasks never come back from their end, and the
-  stream managers repeat what they know, so nothing has to survive the death of this process: the
-  next incarnation hears it all again and finds the node written.
+  Collects which tasks of the plan in force have ended and which instances were lost before that,
+  and writes the topology's completion node when all have ended. Tasks never come back from their
+  end, and the stream managers repeat what they know, so nothing has to survive the death of this
+  process: the next incarnation hears it all again and finds the node written.
 */
 
 export interface CompletionKeeperOptions {
@@ -27,11 +27,13 @@ export interface CompletionKeeperOptions {
   readonly topologyName: TopologyName;
   readonly topologyId: TopologyId;
   readonly topology: Pick<LogicalTopology, 'config' | 'components'>;
-  readonly instances: readonly InstanceAddress[];
+  /** Of the plan in force; empty before the first. */
+  readonly instances: () => readonly InstanceAddress[];
   /** What the master knows about the run; asked when the node is written. */
   readonly run: () => {
     readonly firstPlanAtMs: number;
     readonly earlyEnds: readonly EarlyEnd[];
+    readonly pastIncidents: readonly Incident[];
     readonly replaced: readonly Incident[];
   };
 }
@@ -41,7 +43,7 @@ const RETRY_MAX_MS = 5_000;
 
 export class CompletionKeeper {
   readonly #options: CompletionKeeperOptions;
-  readonly #expected: ReadonlySet<TaskId>;
+  #expected: ReadonlySet<TaskId> = new Set();
   readonly #ended = new Set<TaskId>();
   /** At most one a process: the first is what a person wants to know. */
   readonly #lost = new Map<string, Incident>();
@@ -52,22 +54,31 @@ export class CompletionKeeper {
 
   constructor(options: CompletionKeeperOptions) {
     this.#options = options;
-    this.#expected = new Set(options.instances.map((instance) => instance.task));
     this.#backoff = new Backoff(options.random, RETRY_MIN_MS, RETRY_MAX_MS);
-  }
-
-  get endedTasks(): number {
-    return this.#ended.size;
   }
 
   /** Notes ended tasks; repeats are harmless. */
   addEnded(tasks: readonly TaskId[]): void {
     for (const task of tasks) if (this.#expected.has(task)) this.#ended.add(task);
-    if (this.#phase !== 'running') return;
-    if (this.#ended.size < this.#expected.size) return; // Most calls end here.
-    if (!isComplete(this.#options.instances, this.#ended)) return;
-    this.#phase = 'completed';
-    this.#begin();
+    this.#check();
+  }
+
+  /** Another plan is in force: its tasks count from now on. */
+  followPlan(): void {
+    this.#expected = new Set(this.#options.instances().map(({ task }) => task));
+    for (const task of this.#ended) if (!this.#expected.has(task)) this.#ended.delete(task);
+    this.#check();
+  }
+
+  /** The instances that were lost, each once. */
+  get lost(): readonly Incident[] {
+    return [...this.#lost.values()];
+  }
+
+  /** Whether what a component emits can have no effect any more. */
+  hasEnded(component: ComponentName): boolean {
+    const { topology, instances } = this.#options;
+    return hasEnded(component, topology, instances(), this.#ended);
   }
 
   /** Notes instances that their stream managers have lost; repeats are harmless. */
@@ -82,6 +93,14 @@ export class CompletionKeeper {
     this.#phase = 'closed';
     this.#retry?.cancel();
     await this.#writing;
+  }
+
+  #check(): void {
+    if (this.#phase !== 'running') return;
+    if (this.#ended.size < this.#expected.size) return; // Most calls end here.
+    if (!isComplete(this.#options.instances(), this.#ended)) return;
+    this.#phase = 'completed';
+    this.#begin();
   }
 
   #begin(): void {
@@ -99,11 +118,12 @@ export class CompletionKeeper {
     const { stateManager, topologyName, clock, logger, run } = this.#options;
     const path = paths.completed(topologyName);
     if (await this.#isWritten(path)) return;
-    const { replaced, firstPlanAtMs, earlyEnds } = run();
-    const seen = [...replaced, ...this.#lost.values()];
+    const { replaced, firstPlanAtMs, earlyEnds, pastIncidents } = run();
+    const seen = [...replaced, ...this.lost];
     const reports = await readContainerReports(this.#options);
     const nowMs = clock.wallNow();
-    const facts = { ...this.#options, nowMs, firstPlanAtMs, earlyEnds, reports, seen };
+    const known = { firstPlanAtMs, earlyEnds, pastIncidents, reports, seen };
+    const facts = { ...this.#options, ...known, instances: this.#options.instances(), nowMs };
     const completion = completionOf(facts);
     await stateManager.write(path, encodeCompletion(completion));
     logger.info('every task has ended', {

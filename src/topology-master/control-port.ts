@@ -2,6 +2,7 @@ import { hasCode, messageOf } from '../base/errors.ts';
 import type { TopologyId } from '../base/ids.ts';
 import { isSameSecret } from '../base/secret.ts';
 import type { TopologyState } from '../model/logical-topology.ts';
+import { parseRuntimeChange, type RuntimeChange } from '../model/runtime-config.ts';
 import { TOKEN_HEADER } from '../wire/token-header.ts';
 import {
   type HttpAnswer,
@@ -25,6 +26,12 @@ export interface CommandedTopology {
   planBytes(): Uint8Array | undefined;
   /** Resolves when the state is stored; does nothing when it is so already. */
   setState(state: TopologyState): Promise<void>;
+  /**
+   * Resolves when the changes are stored; does nothing when they are so already.
+   *
+   * @throws EngineError INVALID_CONFIG for what cannot change.
+   */
+  setConfig(changes: readonly RuntimeChange[]): Promise<void>;
 }
 
 export interface ControlPortOptions {
@@ -41,6 +48,8 @@ export function controlHandler(options: ControlPortOptions): HttpHandler {
         return changeState(request, options, 'RUNNING', 'Topology successfully activated');
       case '/deactivate':
         return changeState(request, options, 'PAUSED', 'Topology successfully deactivated');
+      case '/runtime_config/update':
+        return changeConfig(request, options);
       case '/get_current_physical_plan':
         return currentPlan(options.topology);
       default:
@@ -65,6 +74,34 @@ async function changeState(
       ? 'Tmanager still not initialized (physical plan is not available)'
       : 'The new state could not be stored';
     return { ...textAnswer(500, reason), body: `${reason}: ${messageOf(error)}` };
+  }
+}
+
+const NO_CONFIG = 'No runtime config is found. Usage: runtime-config=[COMPONENT:]<CONFIG>:<VALUE>.';
+const BAD_FORMAT =
+  'Failed to parse runtime configs. Possibly bad format. ' +
+  'The expected format is [COMPONENT:]<CONFIG>:<VALUE>.';
+
+async function changeConfig(
+  request: HttpRequest,
+  options: ControlPortOptions,
+): Promise<HttpAnswer> {
+  const refusal = refusalOf(request, options);
+  if (refusal !== undefined) return refusal;
+  const texts = parametersOf(request).getAll('runtime-config');
+  if (texts.length === 0) return textAnswer(400, NO_CONFIG);
+  const changes = texts.map(parseRuntimeChange);
+  if (!changes.every((change) => change !== undefined)) return textAnswer(400, BAD_FORMAT);
+  try {
+    await options.topology.setConfig(changes);
+    return { status: 200, contentType: 'text/plain', body: 'Runtime config updated' };
+  } catch (error) {
+    const isRefused = hasCode(error, 'INVALID_CONFIG');
+    const reason = isRefused
+      ? 'Failed to validate runtime configs'
+      : 'Failed to update runtime configs';
+    const answer = textAnswer(isRefused ? 400 : 500, reason);
+    return { ...answer, body: `${reason}: ${messageOf(error)}` };
   }
 }
 

@@ -12,6 +12,12 @@ import type { InstanceAddress, StreamManagerAddress } from '../model/physical-pl
   be, and which instance each of them serves.
 */
 
+/** The part of a physical plan that registrations decide. */
+export interface Addresses {
+  readonly streamManagers: readonly StreamManagerAddress[];
+  readonly instances: readonly InstanceAddress[];
+}
+
 interface Expected {
   readonly streamManagers: readonly StreamManagerId[];
   readonly instances: readonly InstanceAddress[];
@@ -54,29 +60,52 @@ function expectedOf(packing: PackingPlan): Expected {
 
 function plannedInstances(packing: PackingPlan): readonly InstanceAddress[] {
   const instances = packing.containers.flatMap((container) =>
-    container.instances.map(({ component, task, componentIndex }) => ({
+    container.instances.map(({ component, task, componentIndex, isRetiring }) => ({
       id: instanceIdOf(container.id, component, task),
       streamManager: streamManagerIdOf(container.id),
       task,
       componentIndex,
       component,
+      ...(isRetiring === true && { isRetiring }),
     })),
   );
   return instances.toSorted((a, b) => a.task - b.task);
 }
 
-/** True when both hold the same instances, in whatever order. */
+/** True when both hold the same instances with the same indexes and marks, in whatever order. */
 export function isSamePlacement(
   some: readonly InstanceAddress[],
   others: readonly InstanceAddress[],
 ): boolean {
+  const textOf = (instance: InstanceAddress): string =>
+    JSON.stringify([...processOf(instance), instance.componentIndex, instance.isRetiring === true]);
+  return isSameText(some, others, textOf);
+}
+
+/**
+ * True when both speak of the same processes, in whatever order. An update changes indexes and
+ * marks, and a process keeps those that it was started with until it is started again.
+ */
+export function areSameProcesses(
+  some: readonly InstanceAddress[],
+  others: readonly InstanceAddress[],
+): boolean {
+  return isSameText(some, others, (instance) => JSON.stringify(processOf(instance)));
+}
+
+function processOf({ id, streamManager, task, component }: InstanceAddress): readonly unknown[] {
+  return [id, streamManager, task, component];
+}
+
+function isSameText(
+  some: readonly InstanceAddress[],
+  others: readonly InstanceAddress[],
+  textOf: (instance: InstanceAddress) => string,
+): boolean {
+  if (some.length !== others.length) return false;
   const sorted = (instances: readonly InstanceAddress[]): string =>
     instances.map(textOf).toSorted().join('\n');
   return sorted(some) === sorted(others);
-}
-
-function textOf({ id, streamManager, task, componentIndex, component }: InstanceAddress): string {
-  return JSON.stringify([id, streamManager, task, componentIndex, component]);
 }
 
 export function isSameAddress(a: StreamManagerAddress, b: StreamManagerAddress): boolean {

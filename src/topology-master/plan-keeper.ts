@@ -1,27 +1,35 @@
 import { Backoff } from '../base/backoff.ts';
 import type { Clock, Timer } from '../base/clock.ts';
-import { EngineError, environmentError, hasCode } from '../base/errors.ts';
-import type { Epoch, StreamManagerId, TopologyId, TopologyName } from '../base/ids.ts';
+import { EngineError, environmentError, hasCode, userError } from '../base/errors.ts';
+import type {
+  ComponentName,
+  Epoch,
+  StreamManagerId,
+  TopologyId,
+  TopologyName,
+} from '../base/ids.ts';
 import type { Logger } from '../base/logger.ts';
+import type { MachineTime } from '../base/machine-time.ts';
 import type { Random } from '../base/random.ts';
 import type { Incident } from '../model/completion.ts';
 import type { TopologyState } from '../model/logical-topology.ts';
-import type { PackingPlan } from '../model/packing-plan.ts';
-import type { EarlyEnd, PhysicalPlan, StreamManagerAddress } from '../model/physical-plan.ts';
+import { parallelismOf } from '../model/packing-plan.ts';
+import type { InstanceAddress, PhysicalPlan } from '../model/physical-plan.ts';
+import { type RuntimeChange, runtimeChangeProblems } from '../model/runtime-config.ts';
 import type { StateManager } from '../state-manager/state-manager.ts';
-import {
-  earlyEndsFromMessage,
-  type PhysicalPlanMessage,
-  physicalPlanToMessage,
-} from '../wire/physical-plan.ts';
+import { type PhysicalPlanMessage, physicalPlanToMessage } from '../wire/physical-plan.ts';
+import { withParallelism, withRuntimeConfig } from '../wire/running-topology.ts';
 import { type TopologyMessage, withState } from '../wire/topology.ts';
-import { earlyEndsOf, replacedProcesses } from './completion-decision.ts';
-import { readContainerReports } from './container-reports.ts';
 import type { CommandedTopology } from './control-port.ts';
-import { type Addresses, decidePlan } from './plan-decision.ts';
+import { DesiredState } from './desired-state.ts';
+import { decidePlan, type PlanDecision, phaseOf } from './plan-decision.ts';
+import type { PackingKeeper } from './packing-keeper.ts';
+import { PlanHistory } from './plan-history.ts';
 import { PlanStore, type StoredPlan } from './plan-store.ts';
-import { expectedStreamManagers } from './placement.ts';
+import { type Addresses, expectedStreamManagers } from './placement.ts';
 import type { Registration } from './registration-decision.ts';
+import type { Progress } from './stream-manager-server.ts';
+import { UpdateProgress } from './update-progress.ts';
 
 /*
   Owns the physical plan: knows who is registered, decides by plan-decision.ts when another plan is
@@ -31,19 +39,29 @@ import type { Registration } from './registration-decision.ts';
   K2. Changes happen one after the other, each on top of the last stored plan. A failed one leaves
       that plan in force; what registrations ask for is tried again, a command is refused.
   K3. Every stored plan has an epoch above those of all plans and masters before it.
+  K4. What a command has made of the topology, its state and its config, every further plan keeps.
+  K5. Once a newer incarnation is known, nothing is changed any more and every command is refused.
 */
 
 export interface PlanKeeperOptions {
   readonly stateManager: StateManager;
   readonly clock: Clock;
+  readonly machineTime: () => MachineTime;
   readonly random: Random;
   readonly logger: Logger;
   readonly topologyName: TopologyName;
   readonly topologyId: TopologyId;
   readonly masterEpoch: Epoch;
-  readonly packing: PackingPlan;
+  /** The newest packing plan, and what may be done to it (packing-keeper.ts). */
+  readonly packing: Pick<PackingKeeper, 'current' | 'adopt' | 'settle' | 'mark'>;
   /** As submitted; its state is that of the first plan. */
   readonly submitted: TopologyMessage;
+  /** The setting `topology.update.drain.secs`. */
+  readonly drainLimitMs: number;
+  /** Whether what a component emits can have no effect any more. */
+  readonly hasEnded: (component: ComponentName) => boolean;
+  /** Instances that stream managers have lost. */
+  readonly lost: () => readonly Incident[];
   /** A plan has been stored and is to be distributed. */
   readonly onPlan: (plan: PhysicalPlanMessage) => void;
   /** Another incarnation of the master has stored a plan. */
@@ -58,27 +76,36 @@ const MISSING_NAMED = 10;
 export class PlanKeeper implements CommandedTopology {
   readonly #options: PlanKeeperOptions;
   readonly #store: PlanStore;
+  readonly #history: PlanHistory;
+  readonly #progress: UpdateProgress;
+  readonly #desired: DesiredState;
   readonly #backoff: Backoff;
-  readonly #expected: readonly StreamManagerId[];
   readonly #registered = new Map<StreamManagerId, Registration>();
-  /** At most one a process: the first is what a person wants to know. */
-  readonly #replaced = new Map<string, Incident>();
-  /** By both clocks. */
-  #firstPlan: { readonly wallMs: number; readonly monotonicMs: number } | undefined;
-  #changes: Promise<void> = Promise.resolve();
+  readonly #opened = Promise.withResolvers<void>();
+  #changes: Promise<void> = this.#opened.promise;
   #retry: Timer | undefined;
   #isClosed = false;
 
   constructor(options: PlanKeeperOptions) {
     this.#options = options;
     this.#store = new PlanStore(options);
+    this.#history = new PlanHistory(options, () => this.#store.current);
+    this.#progress = new UpdateProgress({ ...options, onDue: () => this.reconsider() });
+    this.#desired = new DesiredState(options);
     this.#backoff = new Backoff(options.random, RETRY_MIN_MS, RETRY_MAX_MS);
-    this.#expected = expectedStreamManagers(options.packing);
   }
 
-  /** Reads what an earlier incarnation has stored; called once, before anything else. */
+  /**
+   * Reads what an earlier incarnation has stored; called until it succeeds. Changes that are asked
+   * for earlier wait for it.
+   *
+   * @throws EngineError STALE_EPOCH when a newer master is at work, or what the state manager says.
+   */
   async open(): Promise<void> {
     await this.#store.load();
+    if (this.current !== undefined) this.#follow(this.current);
+    this.#opened.resolve();
+    this.reconsider(); // An update that was under way goes on.
   }
 
   get current(): PhysicalPlan | undefined {
@@ -89,128 +116,176 @@ export class PlanKeeper implements CommandedTopology {
     return this.current?.topology.state;
   }
 
+  /** What the plans remember for the end of the topology. */
+  get history(): PlanHistory {
+    return this.#history;
+  }
+
+  /** Of the packing plan: what is still to come in an update is absent. */
   get absent(): readonly StreamManagerId[] {
-    return this.#expected.filter((id) => !this.#registered.has(id));
-  }
-
-  /**
-   * By the wall clock; 0 when an earlier incarnation made the first plan. When that clock has been
-   * set back since, so much earlier: reports of what came after the plan may carry such times.
-   */
-  get firstPlanAtMs(): number {
-    if (this.#firstPlan === undefined) return 0;
-    const { clock } = this.#options;
-    const { wallMs, monotonicMs } = this.#firstPlan;
-    return Math.min(wallMs, clock.wallNow() - (clock.now() - monotonicMs));
-  }
-
-  /** What had ended before the first plan, whichever incarnation made it. */
-  get earlyEnds(): readonly EarlyEnd[] {
-    const message = this.#store.current?.message;
-    return message === undefined ? [] : earlyEndsFromMessage(message);
-  }
-
-  /** Stream managers that this incarnation saw come back as another process. */
-  get replaced(): readonly Incident[] {
-    return [...this.#replaced.values()];
+    const expected = expectedStreamManagers(this.#options.packing.current);
+    return expected.filter((id) => !this.#registered.has(id));
   }
 
   planBytes(): Uint8Array | undefined {
-    return this.absent.length > 0 ? undefined : this.#store.current?.bytes;
+    const { current } = this.#store;
+    const isComplete = current?.plan.streamManagers.every(({ id }) => this.#registered.has(id));
+    return isComplete === true ? current?.bytes : undefined;
   }
 
   /** Notes a stream manager; returns the plan that it can work by at once, if there is one. */
   register(registration: Registration): PhysicalPlanMessage | undefined {
+    const { address } = registration;
     // Not only when the next plan is stored: the topology may be complete before it can be.
-    if (this.current !== undefined) this.#noteReplaced(this.current, registration.address);
-    this.#registered.set(registration.address.id, registration);
+    if (this.current !== undefined) this.#history.noteReplaced(this.current, address);
+    this.#registered.set(address.id, registration);
     const decision = this.#decide();
-    if (decision.kind === 'keep') return this.#store.current?.message;
-    if (decision.kind === 'wait') {
-      const { missing } = decision;
-      const fields = { count: missing.length, first: missing.slice(0, MISSING_NAMED) };
-      this.#options.logger.info('stream managers are missing', fields);
-      return undefined;
-    }
-    this.#reconsider();
-    return undefined;
+    this.#logMissing(decision);
+    if (decision.kind === 'store' || decision.kind === 'settle') this.reconsider();
+    if (decision.kind === 'store' || decision.kind === 'wait') return undefined;
+    const { current } = this.#store;
+    const isPlanned = current?.plan.streamManagers.some(({ id }) => id === address.id);
+    return isPlanned === true ? current?.message : undefined;
   }
 
   unregister(id: StreamManagerId): void {
     this.#registered.delete(id);
+    this.#progress.forget(id);
+  }
+
+  /** Notes how far a stream manager is; repeats are harmless. */
+  note(id: StreamManagerId, progress: Progress): void {
+    if (!this.#progress.note(id, progress) || this.current === undefined) return;
+    const phase = phaseOf(this.current, this.#options.packing.current);
+    if (phase === 'retiring' || phase === 'settling') this.reconsider();
   }
 
   /**
-   * @throws EngineError TOPOLOGY_NOT_READY before the first plan and once spouts have ended, or
-   *   what the state manager says.
+   * The state survives everything from the moment on at which this resolves. Before the first plan
+   * it is that of the first plan.
+   *
+   * @throws EngineError TOPOLOGY_NOT_READY once spouts have ended or when they are to end before
+   *   the first plan, or what the state manager says.
    */
   setState(state: TopologyState): Promise<void> {
     return this.#enqueue(async () => {
       const { current } = this.#store;
-      if (current === undefined) {
-        throw environmentError('TOPOLOGY_NOT_READY', 'there is no physical plan yet', {
-          retryable: true,
-        });
-      }
+      if (current === undefined) return await this.#desired.set(state);
       if (current.plan.topology.state === state) return;
       if (current.plan.topology.state === 'KILLED') {
-        throw environmentError(
-          'TOPOLOGY_NOT_READY',
-          'the topology is drained: its spouts have ended',
-        );
+        const text = 'the topology is drained: its spouts have ended';
+        throw environmentError('TOPOLOGY_NOT_READY', text);
       }
       await this.#replacePlan(current.plan, withState(this.#topologyOf(current), state));
+      await this.#desired.note(state);
     });
+  }
+
+  /**
+   * @throws EngineError INVALID_CONFIG for what cannot change, TOPOLOGY_NOT_READY (retryable)
+   *   before the first plan, or what the state manager says.
+   */
+  setConfig(changes: readonly RuntimeChange[]): Promise<void> {
+    return this.#enqueue(async () => {
+      const { current } = this.#store;
+      if (current === undefined) throw notReady();
+      const problems = runtimeChangeProblems(changes, current.plan.topology);
+      if (problems.length > 0) throw userError('INVALID_CONFIG', problems.join('; '));
+      const topology = withRuntimeConfig(this.#topologyOf(current), changes);
+      if (topology !== current.message.topology) await this.#replacePlan(current.plan, topology);
+    });
+  }
+
+  /** Makes what the facts ask for, now or as soon as the state manager allows. */
+  reconsider(): void {
+    const change = this.#enqueue(() => this.#converge());
+    change.catch((error: unknown) => this.#onFailure(error));
   }
 
   /** Waits for the change that is being made; begins no other. Idempotent. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#retry?.cancel();
+    this.#progress.close();
+    this.#opened.resolve();
     await this.#changes;
   }
 
-  #decide() {
-    const { packing } = this.#options;
-    return decidePlan({ packing, registered: this.#registered, current: this.current });
+  #decide(): PlanDecision {
+    const { packing, hasEnded } = this.#options;
+    const { current } = this;
+    const registered = this.#registered;
+    const facts = { packing: packing.current, registered, current, hasEnded };
+    return decidePlan({ ...facts, ...this.#progress.facts });
   }
 
-  /** Makes the plan that the registrations ask for, now or as soon as the state manager allows. */
-  #reconsider(): void {
-    const change = this.#enqueue(async () => {
+  /** Step by step: a stored plan may be the reason for the next one. */
+  async #converge(): Promise<void> {
+    while (!this.#isClosed) {
       const decision = this.#decide();
-      if (decision.kind !== 'store') return;
-      await this.#replacePlan(decision.addresses, this.#topologyOf(this.#store.current));
+      switch (decision.kind) {
+        case 'store': {
+          const { addresses, isAdoption, cutShort } = decision;
+          if (isAdoption) await this.#options.packing.adopt();
+          await this.#replacePlan(addresses, this.#topologyOf(this.#store.current), cutShort);
+          break;
+        }
+        case 'mark':
+          await this.#options.packing.mark(decision.tasks);
+          break;
+        case 'settle':
+          await this.#options.packing.settle();
+          break;
+        case 'wait':
+          return;
+        case 'keep':
+          this.#await(decision);
+          return;
+      }
       this.#backoff.reset();
-    });
-    change.catch((error: unknown) => this.#onFailure(error));
+    }
+  }
+
+  #await({ phase, ended }: PlanDecision & { readonly kind: 'keep' }): void {
+    if (phase === 'settling') this.#progress.awaitAdoption();
+    if (ended.length === 0) return;
+    this.#options.logger.warn('an update comes too late: input has ended', { components: ended });
   }
 
   #topologyOf(stored: StoredPlan | undefined): TopologyMessage {
-    return stored?.message.topology ?? this.#options.submitted;
+    return stored?.message.topology ?? this.#desired.topology;
   }
 
-  async #replacePlan(addresses: Addresses, topology: TopologyMessage): Promise<void> {
-    const { stateManager, topologyId, clock, logger, onPlan } = this.#options;
+  async #replacePlan(
+    addresses: Addresses,
+    topology: TopologyMessage,
+    cutShort: readonly InstanceAddress[] = [],
+  ): Promise<void> {
+    const { stateManager, topologyId, logger, onPlan } = this.#options;
     const { streamManagers, instances } = addresses;
     const epoch = await stateManager.nextEpoch(topologyId);
-    const isFirst = this.#store.isEmpty;
-    const earlyEnds = isFirst
-      ? earlyEndsOf(await readContainerReports(this.#options))
-      : this.earlyEnds;
-    const addressed = { epoch, streamManagers, instances };
-    const message = physicalPlanToMessage(addressed, topology, earlyEnds);
+    const { isEmpty: isFirst, current: before } = this.#store;
+    const notes = await this.#history.notesFor({ before, isFirst, addresses, cutShort });
+    const counted = withParallelism(topology, parallelismOf(instances));
+    const message = physicalPlanToMessage({ epoch, streamManagers, instances }, counted, notes);
     await this.#store.save(message);
-    if (isFirst) this.#firstPlan = { wallMs: clock.wallNow(), monotonicMs: clock.now() };
+    if (isFirst) this.#history.noteFirstPlan();
+    for (const { id } of cutShort) logger.error('an update takes a task away too early', { id });
     logger.info('a physical plan is in force', { epoch, state: this.state });
+    if (this.current !== undefined) this.#follow(this.current);
     onPlan(message);
   }
 
-  #noteReplaced(before: Addresses, after: StreamManagerAddress): void {
-    const nowMs = this.#options.clock.wallNow();
-    for (const incident of replacedProcesses(before.streamManagers, [after], nowMs)) {
-      if (!this.#replaced.has(incident.process)) this.#replaced.set(incident.process, incident);
-    }
+  #follow(plan: PhysicalPlan): void {
+    this.#progress.follow(plan, this.#history.retiringSinceMs);
+  }
+
+  #logMissing(decision: PlanDecision): void {
+    if (decision.kind !== 'wait' && decision.kind !== 'keep') return;
+    const { missing } = decision;
+    if (missing.length === 0) return;
+    const fields = { count: missing.length, first: missing.slice(0, MISSING_NAMED) };
+    this.#options.logger.info('stream managers are missing', fields);
   }
 
   #onFailure(error: unknown): void {
@@ -218,9 +293,9 @@ export class PlanKeeper implements CommandedTopology {
     if (this.#isClosed) return;
     const { clock, logger } = this.#options;
     const pauseMs = this.#backoff.next();
-    logger.warn(`the physical plan could not be stored: ${error.message}`, { pauseMs, error });
+    logger.warn(`the plan could not be stored: ${error.message}`, { pauseMs, error });
     this.#retry?.cancel();
-    this.#retry = clock.after(pauseMs, () => this.#reconsider());
+    this.#retry = clock.after(pauseMs, () => this.reconsider());
   }
 
   /** Runs one change after all those before it (K2). */
@@ -237,8 +312,17 @@ export class PlanKeeper implements CommandedTopology {
     try {
       await change();
     } catch (error) {
-      if (hasCode(error, 'STALE_EPOCH')) this.#options.onFenced(error);
+      if (hasCode(error, 'STALE_EPOCH')) {
+        this.#isClosed = true; // K5
+        this.#progress.close();
+        this.#options.onFenced(error);
+      }
       throw error;
     }
   }
+}
+
+function notReady(): EngineError {
+  const text = 'there is no physical plan yet';
+  return environmentError('TOPOLOGY_NOT_READY', text, { retryable: true });
 }

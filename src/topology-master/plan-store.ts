@@ -9,17 +9,22 @@ import type { StateManager } from '../state-manager/state-manager.ts';
 import { StoredPhysicalPlan } from '../wire/messages.ts';
 import {
   decodePhysicalPlan,
+  notesFromMessage,
   type PhysicalPlanMessage,
   physicalPlanFromMessage,
+  withMasterEpoch,
 } from '../wire/physical-plan.ts';
 
 /*
   The node `pplans/<topology>`. Each write replaces exactly the plan that this master knows, so that
   a master that was asleep while another one took over cannot undo what that one stored.
 
+  A master that takes over writes its own epoch into the plan, so that from then on no write of an
+  older one succeeds.
+
   What is found instead of the known plan says what has happened:
     what we tried to write          → that write had succeeded although its answer was lost
-    a plan above our own epoch      → another incarnation is at work: STALE_EPOCH
+    a plan of a newer incarnation   → that one is at work: STALE_EPOCH
     no plan, and no topology either → the topology is being removed: TOPOLOGY_NOT_FOUND
     anything else                   → somebody meddled: the next write replaces it
 
@@ -64,16 +69,55 @@ export class PlanStore {
     return this.#known === undefined;
   }
 
+  /**
+   * Reads what is there and takes it over.
+   *
+   * @throws EngineError STALE_EPOCH, or what the state manager says.
+   */
   async load(): Promise<void> {
-    const bytes = await this.#options.stateManager.read(this.#path);
-    this.#known = bytes;
-    const stored = bytes === undefined ? undefined : this.#parse(bytes);
+    let bytes = await this.#options.stateManager.read(this.#path);
+    for (;;) {
+      const stored = bytes === undefined ? undefined : this.#soundPlan(bytes);
+      this.#current = undefined;
+      this.#known = bytes;
+      if (stored === undefined || (await this.#takeOver(stored))) return;
+      bytes = await this.#options.stateManager.read(this.#path);
+    }
+  }
+
+  #soundPlan(bytes: Uint8Array): StoredPlan | undefined {
+    const stored = this.#parse(bytes);
     const problems = stored === undefined ? [] : storedTopologyProblems(stored.plan.topology);
     for (const problem of problems) {
       const message = `${this.#path} is not fit to be in force and will be made again`;
       this.#options.logger.error(message, { problem });
     }
-    this.#current = problems.length === 0 ? stored : undefined;
+    return problems.length === 0 ? stored : undefined;
+  }
+
+  /** True when the plan is ours now; false when an older master has replaced it meanwhile. */
+  async #takeOver(stored: StoredPlan): Promise<boolean> {
+    const { stateManager, masterEpoch } = this.#options;
+    this.#checkFencing(stored);
+    const message = withMasterEpoch(stored.message, masterEpoch);
+    const bytes = StoredPhysicalPlan.encode(message);
+    try {
+      await stateManager.replace(this.#path, stored.bytes, bytes);
+    } catch (error) {
+      if (hasCode(error, 'STATE_CONFLICT')) return false;
+      throw error;
+    }
+    this.#current = { bytes, message, plan: stored.plan };
+    this.#known = bytes;
+    return true;
+  }
+
+  #checkFencing({ message, plan }: StoredPlan): void {
+    const { masterEpoch } = this.#options;
+    const writer = notesFromMessage(message).masterEpoch;
+    if (writer <= masterEpoch) return;
+    const text = `topology master ${writer}, a newer one, has stored plan ${plan.epoch}`;
+    throw environmentError('STALE_EPOCH', text);
   }
 
   /** @throws EngineError: see above, besides what the state manager says. */
@@ -100,7 +144,7 @@ export class PlanStore {
 
   /** Returns when what was found may be replaced. */
   async #checkMeddling(found: Uint8Array | undefined): Promise<void> {
-    const { stateManager, masterEpoch, topologyName, logger } = this.#options;
+    const { stateManager, topologyName, logger } = this.#options;
     if (found === undefined) {
       const topology = await stateManager.read(paths.topology(topologyName));
       if (topology === undefined) {
@@ -110,12 +154,9 @@ export class PlanStore {
       logger.warn('the physical plan has vanished and will be stored again');
       return;
     }
-    const epoch = this.#parse(found)?.plan.epoch ?? 0;
-    if (epoch > masterEpoch) {
-      const message = `a newer topology master has stored the plan of epoch ${epoch}`;
-      throw environmentError('STALE_EPOCH', message);
-    }
-    logger.warn('the physical plan was changed by someone else', { epoch });
+    const stored = this.#parse(found);
+    if (stored !== undefined) this.#checkFencing(stored);
+    logger.warn('the physical plan was changed by someone else', { epoch: stored?.plan.epoch });
   }
 
   #parse(bytes: Uint8Array): StoredPlan | undefined {

@@ -2,11 +2,19 @@ import type { Epoch } from '../base/ids.ts';
 import { isSameSecret } from '../base/secret.ts';
 import type { PackingPlan } from '../model/packing-plan.ts';
 import type { InstanceAddress, StreamManagerAddress } from '../model/physical-plan.ts';
-import { expectedInstancesOf, isSamePlacement, isSameProcess } from './placement.ts';
+import {
+  type Addresses,
+  areSameProcesses,
+  expectedInstancesOf,
+  isSameProcess,
+} from './placement.ts';
 
 /*
   Who may register as a stream manager. The request carries no topology name: the token is the
   topology's own, so it proves name and id at once.
+
+  In the middle of an update a stream manager may serve what the packing plan says or, as long as it
+  has not heard of that one, what the physical plan in force says.
 */
 
 /** What a stream manager says of itself and its container. */
@@ -33,6 +41,8 @@ export interface KnownStreamManager {
 export interface RegistrationFacts {
   readonly claim: RegistrationClaim;
   readonly packing: PackingPlan;
+  /** Undefined before the first plan. */
+  readonly inForce: Addresses | undefined;
   readonly token: string;
   readonly engineVersion: string;
   /** True when no component is ours: then Heron's own processes may take part, without a token. */
@@ -50,7 +60,13 @@ export type RefusalStatus = 'NOTOK' | 'INVALID_STMGR' | 'DUPLICATE_STRMGR';
 export type RegistrationDecision =
   | { readonly kind: 'accept' }
   | { readonly kind: 'replace' }
-  | { readonly kind: 'refuse'; readonly status: RefusalStatus; readonly reason: string }
+  | {
+      readonly kind: 'refuse';
+      readonly status: RefusalStatus;
+      readonly reason: string;
+      /** True when another packing plan could make it right. */
+      readonly isMisplaced: boolean;
+    }
   /** The sender has met a newer incarnation of the master. */
   | { readonly kind: 'step-down'; readonly reason: string };
 
@@ -63,14 +79,7 @@ export function decideRegistration(facts: RegistrationFacts): RegistrationDecisi
     const reason = `${claim.address.id} has met the topology master of epoch ${claim.masterEpoch}`;
     return { kind: 'step-down', reason };
   }
-  const { id } = claim.address;
-  const expected = expectedInstancesOf(facts.packing, id);
-  if (expected === undefined) {
-    return refuse('INVALID_STMGR', `${id} is not in the packing plan`);
-  }
-  const misplaced = misplacement(claim, expected);
-  if (misplaced !== undefined) return refuse('NOTOK', misplaced);
-  return decideHolder(facts);
+  return misplacement(facts) ?? decideHolder(facts);
 }
 
 function unfitToSpeak({ claim, token, engineVersion, isForeign }: RegistrationFacts) {
@@ -82,15 +91,25 @@ function unfitToSpeak({ claim, token, engineVersion, isForeign }: RegistrationFa
   return `VERSION_MISMATCH: the topology master is heron-ts ${engineVersion}, ${theirs}`;
 }
 
-function misplacement(
-  claim: RegistrationClaim,
-  expected: readonly InstanceAddress[],
-): string | undefined {
-  if (isSamePlacement(expected, claim.instances)) return undefined;
+function misplacement({
+  claim,
+  packing,
+  inForce,
+}: RegistrationFacts): RegistrationDecision | undefined {
+  const { id } = claim.address;
+  const expected = expectedInstancesOf(packing, id);
+  if (expected !== undefined && areSameProcesses(expected, claim.instances)) return undefined;
+  const served = inForce?.instances.filter(({ streamManager }) => streamManager === id) ?? [];
+  if (served.length > 0 && areSameProcesses(served, claim.instances)) return undefined;
+  if (expected === undefined && served.length === 0) {
+    const reason = `${id} is not in the packing plan`;
+    return { kind: 'refuse', status: 'INVALID_STMGR', reason, isMisplaced: true };
+  }
   const ids = (instances: readonly InstanceAddress[]): string =>
     instances.map((instance) => instance.id).join(', ') || 'none';
-  const [given, planned] = [ids(claim.instances), ids(expected)];
-  return `NOT_EXPECTED: ${claim.address.id} serves ${given}; the packing plan says ${planned}`;
+  const [given, planned] = [ids(claim.instances), ids(expected ?? served)];
+  const reason = `NOT_EXPECTED: ${id} serves ${given}; the packing plan says ${planned}`;
+  return { kind: 'refuse', status: 'NOTOK', reason, isMisplaced: true };
 }
 
 /** A process that comes back knows best that its old connection is dead; others have to wait. */
@@ -108,5 +127,5 @@ function decideHolder({
 }
 
 function refuse(status: RefusalStatus, reason: string): RegistrationDecision {
-  return { kind: 'refuse', status, reason };
+  return { kind: 'refuse', status, reason, isMisplaced: false };
 }

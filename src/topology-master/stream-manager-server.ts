@@ -23,20 +23,22 @@ import {
 } from '../wire/physical-plan.ts';
 import { lostInstances } from './completion-decision.ts';
 import { HeartbeatMonitor } from './heartbeat-monitor.ts';
+import type { Addresses } from './placement.ts';
 import {
   decideRegistration,
   type RefusalStatus,
   type Registration,
   type RegistrationClaim,
+  type RegistrationDecision,
 } from './registration-decision.ts';
 
 /*
   The conversation with the stream managers:
 
-    StMgrRegisterRequest →         first on a connection; may come again on it
+    StMgrRegisterRequest →         first on a connection; again on it when it serves other tasks
     ← StMgrRegisterResponse        OK with the plan in force, if the sender is in it as it is now
     StMgrHeartbeatRequest →        until the connection ends, also at once when a task ends
-    ← NewPhysicalPlanMessage       at every new plan
+    ← NewPhysicalPlanMessage       at every new plan that the sender is in, or was in before
 
   Metrics managers send PublishMetrics on connections of their own, without any registration.
 
@@ -44,6 +46,9 @@ import {
   S2. A stream manager counts as present from its registration until its connection ends. A silent
       one loses its connection (heartbeat-monitor.ts); it may come back whenever it can.
   S3. A plan is encoded once for all who get it: it grows with the topology, as does their number.
+  S4. A peer may know of a newer packing plan than this process does. Nobody is refused because of
+      the packing plan before that has been read again.
+  S5. A registration that is refused takes nothing away from one before it.
 */
 
 type RegisterRequest = ValueOf<typeof RegisterStreamManager.request>;
@@ -51,11 +56,30 @@ type HeartbeatRequest = ValueOf<typeof StreamManagerHeartbeat.request>;
 type HeartbeatResponse = ValueOf<typeof StreamManagerHeartbeat.response>;
 export type PublishedMetrics = ValueOf<typeof PublishMetricsToMaster>;
 
+/** How far a stream manager is. */
+export interface Progress {
+  /** Retiring tasks of its container of which no tuple is left. */
+  readonly retired: readonly TaskId[];
+  /** Of the plan that it works by; 0 when it does not say. */
+  readonly planEpoch: Epoch;
+}
+
+/** The plans by which registrations are judged. */
+export interface PlansAtHand {
+  packing(): PackingPlan;
+  /** Undefined before the first plan. */
+  inForce(): Addresses | undefined;
+  /** Looks whether there is a newer packing plan. Never rejects. */
+  refresh(): Promise<void>;
+}
+
 /** What the server needs of its owner. */
 export interface StreamManagerEvents {
   /** Returns the plan in force if the sender can work by it. */
   onRegistered(registration: Registration): PhysicalPlanMessage | undefined;
   onGone(id: StreamManagerId): void;
+  /** What a heartbeat says of live changes; said again and again. */
+  onProgress(id: StreamManagerId, progress: Progress): void;
   onEnded(tasks: readonly TaskId[]): void;
   /** Instances that a stream manager has lost; said again and again. */
   onLost(incidents: readonly Incident[]): void;
@@ -67,7 +91,7 @@ export interface StreamManagerEvents {
 export interface StreamManagerServerOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly packing: PackingPlan;
+  readonly plans: PlansAtHand;
   readonly token: string;
   readonly engineVersion: string;
   readonly isForeign: boolean;
@@ -79,6 +103,8 @@ export interface StreamManagerServerOptions {
 interface Present {
   readonly connection: PacketConnection;
   readonly registration: Registration;
+  /** True once it has been given a plan. */
+  hasPlan: boolean;
 }
 
 /** Answers are encoded here: all who register by one plan get the same bytes (S3). */
@@ -140,7 +166,13 @@ export class StreamManagerServer {
       newPplan: plan,
       masterEpoch: BigInt(this.#options.masterEpoch),
     });
-    const connections = Array.from(this.#present.values(), ({ connection }) => connection);
+    const planned = new Set(plan.stmgrs.map(({ id }) => id));
+    const connections: PacketConnection[] = [];
+    for (const [id, present] of this.#present) {
+      if (!planned.has(id) && !present.hasPlan) continue;
+      present.hasPlan = true;
+      connections.push(present.connection);
+    }
     broadcast(connections, NewPhysicalPlan, message);
   }
 
@@ -155,17 +187,11 @@ export class StreamManagerServer {
   ): Promise<Uint8Array> {
     await this.#opened.promise;
     if (!connection.isOpen) return this.#answer(StatusCode.NOTOK, 'the connection is gone');
-    const { clock, logger, events } = this.#options;
+    const { logger, events } = this.#options;
     const claim = claimOf(request);
     const { id } = claim.address;
-    const holder = this.#present.get(id);
-    const lastHeardMs = this.#monitor.lastHeardMs(id) ?? 0;
-    const decision = decideRegistration({
-      ...this.#options,
-      claim,
-      holder: holder && { address: holder.registration.address, lastHeardMs },
-      nowMs: clock.now(),
-    });
+    const decision = await this.#decide(claim);
+    if (!connection.isOpen) return this.#answer(StatusCode.NOTOK, 'the connection is gone');
     if (decision.kind === 'step-down') {
       events.onStepDown(environmentError('STALE_EPOCH', decision.reason));
       return this.#answer(StatusCode.NOTOK, decision.reason);
@@ -177,6 +203,29 @@ export class StreamManagerServer {
     this.#replaceHolder(id, connection);
     const plan = this.#accept(claim, connection);
     return this.#welcomeWith(plan);
+  }
+
+  async #decide(claim: RegistrationClaim): Promise<RegistrationDecision> {
+    const { plans } = this.#options;
+    const decision = this.#judge(claim);
+    if (decision.kind !== 'refuse' || !decision.isMisplaced) return decision;
+    await plans.refresh(); // S4
+    return this.#judge(claim);
+  }
+
+  #judge(claim: RegistrationClaim): RegistrationDecision {
+    const { clock, plans } = this.#options;
+    const { id } = claim.address;
+    const holder = this.#present.get(id);
+    const lastHeardMs = this.#monitor.lastHeardMs(id) ?? 0;
+    return decideRegistration({
+      ...this.#options,
+      packing: plans.packing(),
+      inForce: plans.inForce(),
+      claim,
+      holder: holder && { address: holder.registration.address, lastHeardMs },
+      nowMs: clock.now(),
+    });
   }
 
   #replaceHolder(id: StreamManagerId, connection: PacketConnection): void {
@@ -191,13 +240,18 @@ export class StreamManagerServer {
     const { clock, logger, events } = this.#options;
     const { id } = claim.address;
     const { address, instances } = claim;
-    const isKnown = this.#present.has(id);
-    this.#present.set(id, { connection, registration: { address, instances } });
+    const known = this.#present.get(id);
+    const registration = { address, instances };
+    const isSame = known?.connection === connection;
+    const present = { connection, registration, hasPlan: isSame && known.hasPlan };
+    this.#present.set(id, present);
     this.#idByConnection.set(connection, id);
     this.#monitor.heard(id, clock.now());
     logger.info('a stream manager has registered', { id, from: connection.remote });
-    if (!isKnown) connection.onClose(() => this.#forget(id, connection));
-    return events.onRegistered({ address, instances });
+    if (!isSame) connection.onClose(() => this.#forget(id, connection));
+    const plan = events.onRegistered(registration);
+    present.hasPlan ||= plan !== undefined;
+    return plan;
   }
 
   #handleHeartbeat(beat: HeartbeatRequest, connection: PacketConnection): HeartbeatResponse {
@@ -212,6 +266,8 @@ export class StreamManagerServer {
     if (registration !== undefined && beat.lostTasks.length > 0) {
       events.onLost(lostInstances(registration, beat.lostTasks)); // Before the ends that follow.
     }
+    const planEpoch = epoch(Number(beat.planEpoch));
+    events.onProgress(id, { retired: beat.retiredTaskIds.map(taskId), planEpoch });
     if (beat.endedTaskIds.length > 0) events.onEnded(beat.endedTaskIds.map(taskId));
     return StreamManagerHeartbeat.response.create({ status: { status: StatusCode.OK } });
   }

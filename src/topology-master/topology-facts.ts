@@ -13,9 +13,11 @@ import { decodeTopology, type TopologyMessage } from '../wire/topology.ts';
 
 const NOTHING = { cpuCores: 0, ramBytes: 0, diskBytes: 0 };
 
-/** What a submit has stored and a master never changes. */
+/** What a submit has stored, and updates since. */
 export interface TopologyFacts {
   readonly packing: PackingPlan;
+  /** What it was read from; undefined when something else stands in for it. */
+  readonly packingBytes: Uint8Array | undefined;
   readonly topology: LogicalTopology;
   /** The same topology, for passing on. */
   readonly message: TopologyMessage;
@@ -45,27 +47,29 @@ export interface FactSources {
  */
 export async function readTopologyFacts(sources: FactSources): Promise<TopologyFacts> {
   const { stateManager, topologyName, logger } = sources;
-  const packing = await readPacking(sources);
+  const { packing, packingBytes } = await readPacking(sources);
   const stored = await present(stateManager, paths.topology(topologyName));
   const bytes = soundTopology(stored, sources);
   const topology = decodeTopology(bytes);
   for (const problem of storedPackingProblems(packing, topology)) {
     logger.error('the packing plan does not fit its topology', { problem });
   }
-  return { packing, topology, message: StoredTopology.decode(bytes) };
+  return { packing, packingBytes, topology, message: StoredTopology.decode(bytes) };
 }
 
-async function readPacking(sources: FactSources): Promise<PackingPlan> {
+async function readPacking(
+  sources: FactSources,
+): Promise<Pick<TopologyFacts, 'packing' | 'packingBytes'>> {
   const { stateManager, topologyName, logger } = sources;
   const path = paths.packingPlan(topologyName);
   const bytes = await present(stateManager, path);
   try {
-    return decodePackingPlan(bytes);
+    return { packing: decodePackingPlan(bytes), packingBytes: bytes };
   } catch (error) {
     const placement = await placementInForce(sources);
     if (placement === undefined) throw unreadable(path, error);
     logger.error(`${path} cannot be read; the physical plan stands in for it`, { error });
-    return placement;
+    return { packing: placement, packingBytes: undefined };
   }
 }
 

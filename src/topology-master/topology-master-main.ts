@@ -3,6 +3,7 @@ import { topologyId, topologyName } from '../base/ids.ts';
 import type { ProcessContext } from '../base/process-main.ts';
 import type { ProcessEnvironment } from '../process-start/process-environment.ts';
 import { openTopologyProcess } from '../process-start/topology-process.ts';
+import { parseStateAddress } from '../state-manager/state-address.ts';
 import { TopologyMaster } from './topology-master.ts';
 
 /*
@@ -30,7 +31,7 @@ export async function topologyMasterMain(
   const opened = await openTopologyProcess(context, environment, {
     definitionFile: flags.text('definition-file'),
     logDirectory: flags.text('log-directory'),
-    stateRoot: flags.text('state-root'),
+    state: parseStateAddress(flags.text('state')),
     logName: NAME,
     name: NAME,
   });
@@ -51,6 +52,7 @@ export async function topologyMasterMain(
     listenHttp: (options) => environment.listenHttp(options),
     resourceUse: () => environment.resourceUse(),
     clock,
+    machineTime: () => environment.machineTime(),
     random,
     logger,
     onFailure: (error) => context.fail(error),

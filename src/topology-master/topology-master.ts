@@ -1,8 +1,9 @@
 import { assertDefined } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
-import { type EngineError, hasCode } from '../base/errors.ts';
+import { EngineError, hasCode } from '../base/errors.ts';
 import type { Epoch, TopologyId, TopologyName } from '../base/ids.ts';
 import type { Logger } from '../base/logger.ts';
+import type { MachineTime } from '../base/machine-time.ts';
 import type { Random } from '../base/random.ts';
 import { retry } from '../base/retry.ts';
 import { BYTES_PER_MB } from '../base/units.ts';
@@ -22,8 +23,8 @@ import { DrainKeeper } from './drain-keeper.ts';
 import type { HttpHandler, HttpServer, ListenHttp } from '../net/http-rules.ts';
 import { LocationKeeper } from './location-keeper.ts';
 import { createMasterPublisher } from './master-publisher.ts';
-import { expectedInstances } from './placement.ts';
-import { PlanKeeper } from './plan-keeper.ts';
+import { PackingKeeper } from './packing-keeper.ts';
+import { PlanKeeper, type PlanKeeperOptions } from './plan-keeper.ts';
 import { masterStatsHandler } from './stats-port.ts';
 import { StreamManagerServer } from './stream-manager-server.ts';
 import { readTopologyFacts, type TopologyFacts } from './topology-facts.ts';
@@ -36,10 +37,12 @@ import { readTopologyFacts, type TopologyFacts } from './topology-facts.ts';
       replaced by what else is known or waited for (topology-facts.ts).
   T3. It listens, and holds back whoever connects.
   T4. It gets the location node, alone from then on.
-  T5. It reads the plan that is in force, and serves.
+  T5. It takes over the plan that is in force, and serves.
 
   Containers and their processes are the executors' business: this process only says who is where.
 */
+
+const MS_PER_SECOND = 1_000;
 
 /** Control packets are small; Heron's limit for both HTTP ports. */
 const HTTP_BODY_BYTES_MAX = 1024 * 1024;
@@ -61,10 +64,17 @@ export interface TopologyMasterOptions {
   readonly listenHttp: ListenHttp;
   readonly resourceUse: () => ResourceUse;
   readonly clock: Clock;
+  readonly machineTime: () => MachineTime;
   readonly random: Random;
   readonly logger: Logger;
   /** This incarnation has to end. May be called more than once. */
   readonly onFailure: (error: EngineError) => void;
+}
+
+interface Keepers {
+  readonly plans: PlanKeeper;
+  readonly packing: PackingKeeper;
+  readonly completion: CompletionKeeper;
 }
 
 interface Ports {
@@ -113,18 +123,28 @@ export class TopologyMaster {
     const epoch = await this.#retry('take an epoch', () => stateManager.nextEpoch(topologyId));
     this.#epoch = epoch;
     const facts = await this.#readFacts();
-    const plans: PlanKeeper = this.#createPlanKeeper(epoch, facts, (plan) =>
-      peers.distribute(plan),
-    );
+    const packing: PackingKeeper = this.#createPackingKeeper(facts, () => plans.reconsider());
+    const completion: CompletionKeeper = this.#createCompletionKeeper(facts, () => plans);
+    const plans: PlanKeeper = this.#createPlanKeeper(epoch, {
+      packing,
+      submitted: facts.message,
+      hasEnded: (component) => completion.hasEnded(component),
+      lost: () => completion.lost,
+      onPlan: (plan) => {
+        completion.followPlan();
+        peers.distribute(plan);
+      },
+    });
     this.#plans = plans;
-    const completion = this.#createCompletionKeeper(facts, plans);
-    const peers = this.#createPeers(epoch, facts, plans, completion);
+    const peers = this.#createPeers(epoch, facts, { plans, packing, completion });
     await this.#listen(facts, plans, peers);
     await this.#claimLocation(epoch);
     await this.#retry('read the physical plan', () => plans.open());
+    completion.followPlan();
+    packing.open();
     peers.open();
     this.#watchForDrain(plans);
-    this.#publishMetrics();
+    this.#publishMetrics(plans);
     this.#options.logger.info('the topology master serves', { epoch, ...this.ports });
   }
 
@@ -146,32 +166,48 @@ export class TopologyMaster {
     }
   }
 
+  /** This incarnation has to end: nothing is changed any more, whatever is still asked for. */
+  #fail(error: EngineError): void {
+    void this.#plans?.close();
+    this.#options.onFailure(error);
+  }
+
+  #createPackingKeeper(
+    { packing, packingBytes, topology }: TopologyFacts,
+    onChange: () => void,
+  ): PackingKeeper {
+    const keeper = new PackingKeeper({
+      ...this.#options,
+      topology,
+      initial: packing,
+      initialBytes: packingBytes,
+      onChange,
+    });
+    this.#closers.push(() => keeper.close());
+    return keeper;
+  }
+
   #createPlanKeeper(
     masterEpoch: Epoch,
-    { packing, message: submitted }: TopologyFacts,
-    onPlan: PlanListener,
+    sources: Pick<PlanKeeperOptions, 'packing' | 'submitted' | 'hasEnded' | 'lost' | 'onPlan'>,
   ): PlanKeeper {
     const plans = new PlanKeeper({
       ...this.#options,
+      ...sources,
       masterEpoch,
-      packing,
-      submitted,
-      onPlan,
-      onFenced: this.#options.onFailure,
+      drainLimitMs: this.#options.settings.get('topology.update.drain.secs') * MS_PER_SECOND,
+      onFenced: (error) => this.#fail(error),
     });
     this.#closers.push(() => plans.close());
     return plans;
   }
 
-  #createCompletionKeeper(
-    { packing, topology }: TopologyFacts,
-    plans: PlanKeeper,
-  ): CompletionKeeper {
+  #createCompletionKeeper({ topology }: TopologyFacts, plans: () => PlanKeeper): CompletionKeeper {
     const completion = new CompletionKeeper({
       ...this.#options,
       topology,
-      instances: expectedInstances(packing),
-      run: () => plans,
+      instances: () => plans().current?.instances ?? [],
+      run: () => plans().history,
     });
     this.#closers.push(() => completion.close());
     return completion;
@@ -179,28 +215,41 @@ export class TopologyMaster {
 
   #createPeers(
     masterEpoch: Epoch,
-    { packing, topology }: TopologyFacts,
-    plans: PlanKeeper,
-    completion: CompletionKeeper,
+    { topology }: TopologyFacts,
+    { plans, packing, completion }: Keepers,
   ): StreamManagerServer {
     const peers = new StreamManagerServer({
       ...this.#options,
       engineVersion: ENGINE_VERSION,
-      packing,
+      plans: {
+        packing: () => packing.current,
+        inForce: () => plans.current,
+        refresh: () => this.#refresh(packing),
+      },
       isForeign: isForeignTopology(topology),
       masterEpoch,
       timeoutMs: this.#options.settings.get('heron.tmanager.stmgr.state.timeout.ms'),
       events: {
         onRegistered: (registration) => plans.register(registration),
         onGone: (id) => plans.unregister(id),
+        onProgress: (id, progress) => plans.note(id, progress),
         onEnded: (tasks) => completion.addEnded(tasks),
         onLost: (incidents) => completion.addLost(incidents),
         onMetrics: (metrics) => this.#statistics.add(metrics),
-        onStepDown: this.#options.onFailure,
+        onStepDown: (error) => this.#fail(error),
       },
     });
     this.#closers.push(() => peers.close());
     return peers;
+  }
+
+  async #refresh(packing: PackingKeeper): Promise<void> {
+    try {
+      await packing.refresh();
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+      this.#options.logger.warn('the packing plan cannot be read again', { error });
+    }
   }
 
   async #listen(
@@ -243,7 +292,7 @@ export class TopologyMaster {
   }
 
   async #claimLocation(epoch: Epoch): Promise<void> {
-    const { topologyName, topologyId, host, settings, onFailure } = this.#options;
+    const { topologyName, topologyId, host, settings } = this.#options;
     const ports = this.ports;
     const keeper = new LocationKeeper({
       ...this.#options,
@@ -258,7 +307,7 @@ export class TopologyMaster {
         epoch: BigInt(epoch),
       }),
       limitMs: settings.get('heron.check.tmanager.location.interval.ms'),
-      onStepDown: onFailure,
+      onStepDown: (error) => this.#fail(error),
     });
     this.#closers.unshift(() => keeper.close());
     await keeper.claim();
@@ -270,11 +319,13 @@ export class TopologyMaster {
     drain.open();
   }
 
-  #publishMetrics(): void {
+  #publishMetrics(plans: PlanKeeper): void {
     const publisher = createMasterPublisher({
       ...this.#options,
       serverPort: this.ports.server,
       dropped: () => this.#statistics.metrics.dropped,
+      plan: () => this.plan,
+      absent: () => plans.absent.length,
     });
     this.#closers.unshift(() => publisher.close());
     publisher.start();
@@ -286,5 +337,3 @@ export class TopologyMaster {
     return retry(operation, { ...this.#options, what, limitMs });
   }
 }
-
-type PlanListener = ConstructorParameters<typeof PlanKeeper>[0]['onPlan'];

@@ -123,19 +123,42 @@ test('a plan keeps all that another engine put into its topology', async (t) => 
   assert.deepEqual(StoredTopology.encode(topology), StoredTopology.encode(submitted));
 });
 
-test('before the first plan a command is answered too', async (t) => {
+test('before the first plan a command decides what that says', async (t) => {
   const running = await RunningMaster.start(t, { topology: TOPOLOGY, nodes: NODES });
-  const { status } = await replay(t, running.master.ports.controller, 'activate-1');
-  assert.match(status, /^500 Tmanager still not initialized/);
+  const { status } = await replay(t, running.master.ports.controller, 'deactivate-1');
+  assert.equal(status, '200 OK');
+  const streamManager = await running.connect();
+  const instances = expectedInstances(PACKING);
+  await streamManager.register({ address: anAddress(1), instances, token: '', engineVersion: '' });
+  await eventually(() => streamManager.plans.length === 1);
+  assert.equal((await running.storedPlan())?.topology.state, 'PAUSED');
+});
+
+test('config is changed at run time as Heron stores it', async (t) => {
+  const { running, streamManager } = await live(t);
+  const { controller } = running.master.ports;
+  const { status, type, body } = await replay(t, controller, 'runtime_config_update-1');
+  const golden = goldenAnswer('runtime_config_update-1');
+  assert.equal(status, golden.answer_status);
+  assert.equal(type, golden.answer_type);
+  assert.equal(body.toString(), golden.answer_body_text);
+  await eventually(() => streamManager.plans.length === 2);
+  const { topology } = (await running.storedPlan()) ?? assert.fail();
+  assert.equal(topology.config.get('wc.y:runtime'), '2');
+  const count = topology.components.find(({ name }) => name === 'count');
+  assert.equal(count?.config.get('wc.x:runtime'), '1');
+  const sizes = ({ components }: typeof TOPOLOGY) =>
+    components.map(({ name, config }) => [name, config.size - (name === 'count' ? 1 : 0)]);
+  assert.deepEqual(
+    sizes(topology),
+    TOPOLOGY.components.map(({ name, config }) => [name, config.size]),
+  );
 });
 
 test('what does not exist here is answered with 404', async (t) => {
   const { running } = await live(t);
-  const { controller } = running.master.ports;
-  assert.equal(
-    (await replay(t, controller, 'runtime_config_update-1')).status,
-    '404 Not Supported',
-  );
+  const answer = await running.get('controller', '/clean_all_stateful_checkpoints');
+  assert.equal(answer.status, 404);
 });
 
 test('metrics are told as the Tracker asks for them', async (t) => {

@@ -142,7 +142,7 @@ test('69: no topology', async (t) => {
 
 test('69: no state manager', async (t) => {
   const submitted = await Submitted.create(t, IMPATIENT);
-  const { code, stderr } = await submitted.start({ flags: { 'state-root': '/dev/null/state' } })
+  const { code, stderr } = await submitted.start({ flags: { state: 'file:///dev/null/state' } })
     .end;
   assert.equal(code, 69);
   assert.match(stderr, /heron-tmanager cannot go on: .*\/dev\/null/);

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import type { EngineError } from '../../../src/base/errors.ts';
 import type { StreamManagerId } from '../../../src/base/ids.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
+import { systemMachineTime } from '../../../src/base/machine-time.ts';
 import { createSystemRandom } from '../../../src/base/random.ts';
 import type { LogicalTopology } from '../../../src/model/logical-topology.ts';
 import type { PackingPlan } from '../../../src/model/packing-plan.ts';
@@ -45,6 +46,8 @@ export interface MasterFixture {
   readonly definition?: Uint8Array;
   /** In place of the encoded topology and packing plan: nodes as another engine wrote them. */
   readonly nodes?: { readonly topology: Uint8Array; readonly packing: Uint8Array };
+  /** True when the tree holds what is needed, as an earlier master has left it. */
+  readonly isSubmitted?: boolean;
 }
 
 /** A real master on loopback with a state manager in memory. */
@@ -69,8 +72,10 @@ export class RunningMaster {
       topology: encodeTopology(topology),
       packing: encodePackingPlan(packing),
     };
-    await stateManager.write(paths.topology(topology.name), nodes.topology);
-    await stateManager.write(paths.packingPlan(topology.name), nodes.packing);
+    if (fixture.isSubmitted !== true) {
+      await stateManager.write(paths.topology(topology.name), nodes.topology);
+      await stateManager.write(paths.packingPlan(topology.name), nodes.packing);
+    }
     const running = new RunningMaster(t, stateManager, topology, fixture);
     t.after(() => running.master.close());
     return running;
@@ -101,6 +106,7 @@ export class RunningMaster {
       listenHttp,
       resourceUse: systemResourceUse,
       clock,
+      machineTime: systemMachineTime,
       random: createSystemRandom(),
       logger: silentLogger,
       onFailure: (error) => this.failures.push(error),

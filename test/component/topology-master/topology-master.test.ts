@@ -151,7 +151,7 @@ test('strangers are refused with the reason', async (t) => {
   assert.equal((await stranger.beat()).status?.status, StatusCode.INVALID_STMGR);
 });
 
-test('a peer that has met a newer master ends this one', async (t) => {
+test('O18: a peer that has met a newer master ends this one', async (t) => {
   const { running, first } = await aRunningTopology(t);
   await first.register({ ...CLAIM, masterEpoch: 2 });
   assert.deepEqual(
@@ -174,7 +174,7 @@ test('a silent stream manager loses its connection; the plan stays', async (t) =
   assert.equal((await again.register(CLAIM)).pplan?.epoch, 2n);
 });
 
-test('when all fall silent at once nobody loses anything', async (t) => {
+test('O21: when all fall silent at once nobody loses anything', async (t) => {
   const clock = new ManualClock();
   const { first, second } = await aRunningTopology(t, { clock });
   for (let waited = 0; waited < 20; waited += 1) clock.advance(1_000);
@@ -243,7 +243,7 @@ test('an end before the first plan is no loss, for a restarted master either', a
   assert.deepEqual(parseCompletion(bytes).incidents, []);
 });
 
-test('the topology is paused and goes on by HTTP, and stays so over a restart', async (t) => {
+test('O17: the topology is paused and goes on by HTTP, and stays so over a restart', async (t) => {
   const tree = new MemoryStateTree();
   const { running, first } = await aRunningTopology(t, { tree });
   const headers = { 'x-heron-token': TOKEN };
@@ -264,7 +264,7 @@ test('the topology is paused and goes on by HTTP, and stays so over a restart', 
   assert.equal((await next.storedPlan())?.topology.state, 'PAUSED');
 });
 
-test('a master whose node vanishes makes it again and goes on serving', async (t) => {
+test('O12: a master whose node vanishes makes it again and goes on serving', async (t) => {
   const { running, first } = await aRunningTopology(t);
   const before = await running.stateManager.read(LOCATION);
   await running.stateManager.delete(LOCATION);
@@ -274,14 +274,26 @@ test('a master whose node vanishes makes it again and goes on serving', async (t
   assert.deepEqual(running.failures, []);
 });
 
-test('a lost state manager ends nothing', async (t) => {
+test('O14: a master whose session has expired goes on under the same epoch', async (t) => {
+  const tree = new MemoryStateTree();
+  const { running, first } = await aRunningTopology(t, { tree });
+  const before = await running.stateManager.read(LOCATION);
+  tree.expire(running.stateManager);
+  await eventually(async () => (await running.stateManager.read(LOCATION)) !== undefined);
+  assert.deepEqual(await running.stateManager.read(LOCATION), before);
+  assert.equal((await first.beat()).status?.status, StatusCode.OK);
+  assert.deepEqual(first.planEpochs, [2]);
+  assert.deepEqual(running.failures, []);
+});
+
+test('O16: a lost state manager ends nothing', async (t) => {
   const { running, first } = await aRunningTopology(t);
   await running.stateManager.close();
   assert.equal((await first.beat()).status?.status, StatusCode.OK);
   assert.deepEqual(running.failures, []);
 });
 
-test('a newer master ends an older one', async (t) => {
+test('O18: a newer master ends an older one', async (t) => {
   const tree = new MemoryStateTree();
   const running = await RunningMaster.start(t, { tree });
   const usurper = new MemoryStateManager(tree);

@@ -13,7 +13,9 @@ import { REPLAYS_KEY } from '../../../src/model/replaying-spouts.ts';
 import {
   type CompletionFacts,
   completionOf,
+  cutShortIncidents,
   earlyEndsOf,
+  hasEnded,
   isComplete,
   lostInstances,
   replacedProcesses,
@@ -44,11 +46,12 @@ type Exits = Readonly<Record<string, ProcessExit | undefined>>;
 const FACTS: CompletionFacts = {
   topologyId: topologyId('words-1'),
   topology: aTopology(),
-  instances: [],
+  instances: [anInstance(1, 1), anInstance(1, 2)],
   nowMs: 1_000,
   firstPlanAtMs: 0,
   earlyEnds: [],
   seen: [],
+  pastIncidents: [],
   reports: [],
 };
 
@@ -223,4 +226,69 @@ test('at least once, with spouts that all replay no death is a loss', () => {
   assert.equal(result, 'completed');
   assert.deepEqual(incidents, []);
   assert.equal(recovered.length, 5);
+});
+
+test('an end of what has left the plan costs nothing any more; what befell it before stays', () => {
+  const past = { atMs: 9, container: 1, process: 'container_1_word_7', reason: 'killed' };
+  const { incidents } = completionOf({
+    ...FACTS,
+    pastIncidents: [past],
+    seen: [{ ...past, atMs: 10 }],
+    reports: [reportOf({ container_1_word_7: EXIT, container_1_word_8: EXIT })],
+  });
+  assert.deepEqual(incidents, [past]);
+});
+
+test('at least once, what befell a bolt that has left the plan is judged by its component', () => {
+  const of = (process: string) => ({ atMs: 9, container: 1, process, reason: 'killed' });
+  const record = completionOf({
+    ...FACTS,
+    topology: aTopology(
+      [
+        aSpout('lines', { config: new Map([[REPLAYS_KEY, 'true']]) }),
+        aSpout('clicks'),
+        aBolt('split_up', ['lines']),
+      ],
+      AT_LEAST_ONCE,
+    ),
+    pastIncidents: [of('container_1_split_up_7'), of('container_1_clicks_8')],
+  });
+  assert.deepEqual(
+    record.recovered.map(({ process }) => process),
+    ['container_1_split_up_7'],
+  );
+  assert.deepEqual(
+    record.incidents.map(({ process }) => process),
+    ['container_1_clicks_8'],
+  );
+});
+
+test('a task that an update takes away too early is named', () => {
+  assert.deepEqual(cutShortIncidents([anInstance(2, 5)], 77), [
+    {
+      atMs: 77,
+      container: 2,
+      process: 'container_2_word_5',
+      reason: 'an update took it away before it had worked off its input',
+    },
+  ]);
+});
+
+test('a component has ended with all of its tasks, or with one that reads from it', () => {
+  const topology = aTopology([
+    aSpout('lines'),
+    aSpout('clicks'),
+    aBolt('split', ['lines']),
+    aBolt('join', ['split', 'clicks']),
+  ]);
+  const of = (name: string, ...ended: number[]) =>
+    hasEnded(componentName(name), topology, INSTANCES, new Set(ended.map(taskId)));
+  assert.equal(of('lines'), false);
+  assert.equal(of('lines', 1), true);
+  assert.equal(of('lines', 2), false);
+  assert.equal(of('lines', 3), true);
+  assert.equal(of('lines', 4), false);
+  assert.equal(of('split', 4), true);
+  assert.equal(of('join', 1, 2, 3), false);
+  assert.equal(of('unknown', 1, 2, 3, 4), false);
 });

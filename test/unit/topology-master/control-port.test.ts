@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { environmentError } from '../../../src/base/errors.ts';
+import { environmentError, userError } from '../../../src/base/errors.ts';
 import { topologyId } from '../../../src/base/ids.ts';
 import type { TopologyState } from '../../../src/model/logical-topology.ts';
+import type { RuntimeChange } from '../../../src/model/runtime-config.ts';
 import {
   type CommandedTopology,
   controlHandler,
@@ -14,6 +15,7 @@ class StubTopology implements CommandedTopology {
   state: TopologyState | undefined = 'RUNNING';
   bytes: Uint8Array | undefined = Buffer.from('plan');
   failure: Error | undefined;
+  readonly changes: RuntimeChange[] = [];
 
   planBytes(): Uint8Array | undefined {
     return this.bytes;
@@ -22,6 +24,11 @@ class StubTopology implements CommandedTopology {
   async setState(state: TopologyState): Promise<void> {
     if (this.failure !== undefined) throw this.failure;
     this.state = state;
+  }
+
+  async setConfig(changes: readonly RuntimeChange[]): Promise<void> {
+    if (this.failure !== undefined) throw this.failure;
+    this.changes.push(...changes);
   }
 }
 
@@ -104,6 +111,49 @@ test('a command that fails says why', async () => {
   const failed = await ask(requestOf('/activate?topologyid=words-1'), topology);
   assert.equal(failed.status, 500);
   assert.match(failed.body, /the disk is full/);
+});
+
+const configRequest = (...texts: string[]): HttpRequest => {
+  const parameters = texts.map((text) => `&runtime-config=${encodeURIComponent(text)}`).join('');
+  return requestOf(`/runtime_config/update?topologyid=words-1${parameters}`);
+};
+
+test('config is changed by component, or for the whole topology', async () => {
+  const topology = new StubTopology();
+  const answer = await ask(configRequest('count:lines:3', 'mine:a b'), topology);
+  assert.equal(answer.status, 200);
+  assert.equal(answer.body, 'Runtime config updated');
+  assert.deepEqual(topology.changes, [
+    { component: 'count', key: 'lines', value: '3' },
+    { component: undefined, key: 'mine', value: 'a b' },
+  ]);
+});
+
+test('config that is missing, malformed or refused is not changed, in words of Heron', async () => {
+  const topology = new StubTopology();
+  const missing = await ask(configRequest(), topology);
+  assert.equal(missing.status, 400);
+  assert.match(missing.reason ?? '', /^No runtime config is found\. Usage: runtime-config=/);
+  for (const text of ['lines', 'a:b:c:d', 'a::c', ':3', 'lines:']) {
+    const malformed = await ask(configRequest('mine:1', text), topology);
+    assert.equal(malformed.status, 400);
+    assert.match(
+      malformed.reason ?? '',
+      /^Failed to parse runtime configs\. Possibly bad format\./,
+    );
+  }
+  const outsider = await ask({ ...configRequest('mine:1'), headers: {} }, topology);
+  assert.equal(outsider.status, 403);
+  assert.deepEqual(topology.changes, []);
+  topology.failure = userError('INVALID_CONFIG', 'lines cannot change');
+  const refused = await ask(configRequest('lines:3'), topology);
+  assert.equal(refused.status, 400);
+  assert.equal(refused.reason, 'Failed to validate runtime configs');
+  assert.match(refused.body, /lines cannot change/);
+  topology.failure = environmentError('STATE_UNAVAILABLE', 'the disk is full');
+  const failed = await ask(configRequest('lines:3'), topology);
+  assert.equal(failed.status, 500);
+  assert.equal(failed.reason, 'Failed to update runtime configs');
 });
 
 test('the plan is given as base64, or not at all', async () => {

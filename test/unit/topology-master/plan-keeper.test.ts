@@ -28,35 +28,57 @@ const TOPOLOGY = aTopology();
 const PACKING = aPackingPlan([1, 1]);
 const PATH = paths.physicalPlan(TOPOLOGY.name);
 
+/** Where an incarnation runs. */
+interface Machine {
+  readonly clock?: ManualClock;
+  readonly bootId?: string;
+}
+
 /** One incarnation of the master, as far as its plan goes. */
 class Incarnation {
   readonly stateManager: MemoryStateManager;
-  readonly clock = new ManualClock();
+  readonly clock: ManualClock;
   readonly distributed: PhysicalPlanMessage[] = [];
   readonly fenced: EngineError[] = [];
   readonly keeper: PlanKeeper;
 
-  private constructor(stateManager: MemoryStateManager, masterEpoch: number) {
+  private constructor(
+    stateManager: MemoryStateManager,
+    masterEpoch: number,
+    { clock = new ManualClock(), bootId = 'boot 1' }: Machine,
+  ) {
     this.stateManager = stateManager;
+    this.clock = clock;
     this.keeper = new PlanKeeper({
       stateManager,
-      clock: this.clock,
+      clock,
+      // The start of the machine; each process counts from its own.
+      machineTime: () => ({ bootId, ms: 1_000_000.25 + clock.now() }),
       random: createSeededRandom(1),
       logger: silentLogger,
       topologyName: TOPOLOGY.name,
       topologyId: TOPOLOGY.id,
       masterEpoch: epoch(masterEpoch),
-      packing: PACKING,
+      packing: {
+        current: PACKING,
+        adopt: async () => {},
+        settle: async () => {},
+        mark: async () => {},
+      },
+      drainLimitMs: 60_000,
+      hasEnded: () => false,
+      lost: () => [],
       submitted: topologyToMessage(TOPOLOGY),
       onPlan: (plan) => this.distributed.push(plan),
       onFenced: (error) => this.fenced.push(error),
     });
   }
 
-  static async start(tree: MemoryStateTree): Promise<Incarnation> {
+  static async start(tree: MemoryStateTree, machine: Machine = {}): Promise<Incarnation> {
     const stateManager = new MemoryStateManager(tree);
     await stateManager.write(paths.topology(TOPOLOGY.name), encodeTopology(TOPOLOGY));
-    const incarnation = new Incarnation(stateManager, await stateManager.nextEpoch(TOPOLOGY.id));
+    const masterEpoch = await stateManager.nextEpoch(TOPOLOGY.id);
+    const incarnation = new Incarnation(stateManager, masterEpoch, machine);
     await incarnation.keeper.open();
     return incarnation;
   }
@@ -82,8 +104,8 @@ class Incarnation {
 }
 
 /** A master with the first plan in force; its epoch is 1, the plan's is 2. */
-async function running(tree = new MemoryStateTree()): Promise<Incarnation> {
-  const master = await Incarnation.start(tree);
+async function running(tree = new MemoryStateTree(), machine: Machine = {}): Promise<Incarnation> {
+  const master = await Incarnation.start(tree, machine);
   await master.register(anAddress(1));
   await master.register(anAddress(2));
   return master;
@@ -100,18 +122,53 @@ test('the first plan is stored and distributed when all are there', async () => 
   assert.deepEqual(stored, master.keeper.current);
   assert.equal(stored?.topology.state, 'RUNNING');
   assert.deepEqual(stored?.streamManagers, [anAddress(1), anAddress(2)]);
-  assert.equal(master.keeper.firstPlanAtMs, master.clock.wallNow());
+  assert.equal(master.keeper.history.firstPlanAtMs, master.clock.wallNow());
 });
 
 test('the time of the first plan moves back with the wall clock, and never forwards', async () => {
   const master = await running();
-  const firstMs = master.keeper.firstPlanAtMs;
+  const firstMs = master.keeper.history.firstPlanAtMs;
   master.clock.advance(500);
-  assert.equal(master.keeper.firstPlanAtMs, firstMs);
+  assert.equal(master.keeper.history.firstPlanAtMs, firstMs);
   master.clock.stepWall(60_000);
-  assert.equal(master.keeper.firstPlanAtMs, firstMs);
+  assert.equal(master.keeper.history.firstPlanAtMs, firstMs);
   master.clock.stepWall(-80_000);
-  assert.equal(master.keeper.firstPlanAtMs, firstMs - 20_000);
+  assert.equal(master.keeper.history.firstPlanAtMs, firstMs - 20_000);
+});
+
+test('every later incarnation knows the time of the first plan', async () => {
+  const tree = new MemoryStateTree();
+  const { keeper, clock } = await running(tree);
+  const firstMs = keeper.history.firstPlanAtMs;
+  clock.advance(40_000);
+  // Stored in whole milliseconds, so that it may be a part of one earlier.
+  const isAt = (ms: number, told: number): boolean => told <= ms && told > ms - 1;
+  const second = await running(tree, { clock });
+  assert.ok(isAt(firstMs, second.keeper.history.firstPlanAtMs));
+  await second.keeper.setState('PAUSED');
+  clock.stepWall(-60_000);
+  const third = await Incarnation.start(tree, { clock });
+  assert.ok(isAt(firstMs - 60_000, third.keeper.history.firstPlanAtMs));
+});
+
+test('the time of the first plan means nothing after a new start of the machine', async () => {
+  const tree = new MemoryStateTree();
+  const { clock } = await running(tree);
+  const next = await running(tree, { clock, bootId: 'boot 2' });
+  assert.equal(next.keeper.history.firstPlanAtMs, 0);
+  await next.keeper.setState('PAUSED');
+  assert.equal(next.keeper.history.firstPlanAtMs, 0);
+});
+
+test('a plan that does not say when the first one was made is taken as it is', async () => {
+  const tree = new MemoryStateTree();
+  const before = await running(tree);
+  const { current } = before.keeper;
+  assert.ok(current);
+  const message = physicalPlanToMessage(current, topologyToMessage(TOPOLOGY));
+  await before.stateManager.write(PATH, StoredPhysicalPlan.encode(message));
+  const next = await Incarnation.start(tree, { clock: before.clock });
+  assert.equal(next.keeper.history.firstPlanAtMs, 0);
 });
 
 /** As an executor writes it. */
@@ -137,16 +194,15 @@ test('what had ended before the first plan is known to every later incarnation',
   await first.register(anAddress(1));
   await first.register(anAddress(2));
   const early = [{ process: 'stmgr-1', atMs: 5 }];
-  assert.deepEqual(first.keeper.earlyEnds, early);
+  assert.deepEqual(first.keeper.history.earlyEnds, early);
 
   await first.stateManager.write(`${folder}/2`, aReport(2, { 'stmgr-2': 9 }));
   const second = await Incarnation.start(tree);
-  assert.equal(second.keeper.firstPlanAtMs, 0);
-  assert.deepEqual(second.keeper.earlyEnds, early);
+  assert.deepEqual(second.keeper.history.earlyEnds, early);
   await second.register(anAddress(1));
   await second.register(anAddress(2, { pid: 9 }));
   await second.keeper.setState('PAUSED');
-  assert.deepEqual((await Incarnation.start(tree)).keeper.earlyEnds, early);
+  assert.deepEqual((await Incarnation.start(tree)).keeper.history.earlyEnds, early);
 });
 
 test('a plan that takes the place of one that cannot be read is not the first', async () => {
@@ -156,8 +212,8 @@ test('a plan that takes the place of one that cannot be read is not the first', 
   await master.stateManager.write(`${folder}/1`, aReport(1, { 'stmgr-1': 5 }));
   await master.stateManager.write(PATH, Buffer.from('damaged'));
   const next = await running(tree);
-  assert.deepEqual(next.keeper.earlyEnds, []);
-  assert.equal(next.keeper.firstPlanAtMs, 0);
+  assert.deepEqual(next.keeper.history.earlyEnds, []);
+  assert.equal(next.keeper.history.firstPlanAtMs, 0);
 });
 
 test('registering again as before changes nothing and gives the plan at once', async () => {
@@ -191,7 +247,7 @@ test('a changed address makes a new plan with a greater epoch', async () => {
   assert.deepEqual(master.distributedEpochs, [2, 3]);
   assert.deepEqual((await master.stored())?.streamManagers, [anAddress(1), moved]);
   assert.deepEqual(
-    master.keeper.replaced.map((incident) => incident.process),
+    master.keeper.history.replaced.map((incident) => incident.process),
     ['stmgr-2'],
   );
 });
@@ -201,7 +257,7 @@ test('a stream manager that is another process now is noted before that is store
   master.stateManager.nextEpoch = () =>
     Promise.reject(environmentError('STATE_UNAVAILABLE', 'away', { retryable: true }));
   await master.register(anAddress(1));
-  const replaced = () => master.keeper.replaced.map((incident) => incident.process);
+  const replaced = () => master.keeper.history.replaced.map((incident) => incident.process);
   assert.deepEqual(replaced(), []);
   await master.register(anAddress(2, { pid: 9 }));
   assert.deepEqual(replaced(), ['stmgr-2']);
@@ -225,11 +281,6 @@ test('a new address does not wake a paused topology', async () => {
   await master.register(anAddress(2, { pid: 9 }));
   assert.deepEqual(master.distributedEpochs, [2, 3, 4]);
   assert.equal((await master.stored())?.topology.state, 'PAUSED');
-});
-
-test('before the first plan there is no state to change', async () => {
-  const master = await Incarnation.start(new MemoryStateTree());
-  await assert.rejects(master.keeper.setState('PAUSED'), { code: 'TOPOLOGY_NOT_READY' });
 });
 
 test('a plan that cannot be stored is not distributed, and is tried again', async () => {

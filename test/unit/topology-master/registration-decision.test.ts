@@ -19,6 +19,7 @@ const CLAIM: RegistrationClaim = {
 const FACTS: RegistrationFacts = {
   claim: CLAIM,
   packing: aPackingPlan([2, 1]),
+  inForce: undefined,
   token: 'secret',
   engineVersion: '1.0.0',
   isForeign: false,
@@ -38,10 +39,24 @@ const heldBy = (pid: number, lastHeardMs: number): RegistrationFacts => ({
 });
 const OWN_PID = CLAIM.address.pid;
 
+/** The packing plan has lost task 2, which the plan in force still has. */
+function updating(): RegistrationFacts {
+  const instances = [anInstance(1, 1), anInstance(1, 2), anInstance(2, 3)];
+  const inForce = { streamManagers: [anAddress(1), anAddress(2)], instances };
+  return { ...FACTS, packing: aPackingPlan([1, 1]), inForce };
+}
+
+const REINDEXED = [
+  { ...anInstance(1, 1), componentIndex: 7 },
+  { ...anInstance(1, 2), isRetiring: true },
+];
+
 const ACCEPTED: ReadonlyArray<readonly [string, RegistrationFacts]> = [
   ['as the packing plan says', FACTS],
   ['with an older epoch of the master', claiming({ masterEpoch: epoch(4) })],
   ['without an epoch', claiming({ masterEpoch: epoch(0) })],
+  ['as the plan in force says, while the packing plan is another one', updating()],
+  ['with other indexes and marks than the packing plan', claiming({ instances: REINDEXED })],
   [
     'from another engine in a topology of its own',
     { ...claiming({ token: undefined, engineVersion: undefined }), isForeign: true },
@@ -89,6 +104,12 @@ const REFUSED: ReadonlyArray<readonly [string, RegistrationFacts, string, RegExp
     /^NOT_EXPECTED.*word_1; the packing plan says container_1_word_1, container_1_word_2/,
   ],
   ['no instances', claiming({ instances: [] }), 'NOTOK', /serves none/],
+  [
+    'what neither plan says',
+    { ...updating(), claim: { ...CLAIM, instances: [anInstance(1, 9)] } },
+    'NOTOK',
+    /^NOT_EXPECTED/,
+  ],
   ['a live holder of the id', heldBy(1, 95_000), 'DUPLICATE_STRMGR', /served by process 1 on/],
   ['a holder at the very limit', heldBy(1, 90_000), 'DUPLICATE_STRMGR', /already served/],
 ];
@@ -118,4 +139,15 @@ test('a sender that knows a newer master ends this one', () => {
 test('a sender without the token cannot end this master', () => {
   const decision = decideRegistration(claiming({ masterEpoch: epoch(6), token: 'guess' }));
   assert.equal(decision.kind, 'refuse');
+});
+
+test('only what another packing plan could make right is looked at again', () => {
+  const isMisplaced = (facts: RegistrationFacts) => {
+    const decision = decideRegistration(facts);
+    return decision.kind === 'refuse' && decision.isMisplaced;
+  };
+  assert.equal(isMisplaced(claiming({ instances: [] })), true);
+  assert.equal(isMisplaced(claiming({ address: anAddress(3) })), true);
+  assert.equal(isMisplaced(claiming({ token: 'guess' })), false);
+  assert.equal(isMisplaced(heldBy(1, 99_999)), false);
 });
