@@ -11,6 +11,7 @@ import { Histogram } from './histogram.ts';
       where they are published.
   M3. Asking twice for one name gives the same counter: a connection that comes back goes on with
       the numbers of the last one.
+  M4. A number of something that is gone is collected once more, if it is a count, and then no more.
 */
 
 /**
@@ -72,8 +73,11 @@ export class MetricsRegistry {
   readonly #values = new Map<string, number>();
   readonly #histograms = new Map<string, Histogram>();
   readonly #gauges = new Map<string, GaugeReader>();
+  /** Counters that are collected once more (M4). */
+  readonly #retired = new Set<string>();
 
   counter(name: string): Counter {
+    this.#retired.delete(name);
     const known = this.#counters.get(name);
     if (known !== undefined) return known;
     const made = new Counter();
@@ -108,6 +112,14 @@ export class MetricsRegistry {
     this.#gauges.set(name, read);
   }
 
+  /** What these names are about is gone (M4). Unknown names are nobody's, and no error. */
+  retire(...names: readonly string[]): void {
+    for (const name of names) {
+      this.#gauges.delete(name);
+      if (this.#counters.has(name)) this.#retired.add(name);
+    }
+  }
+
   /** Everything at this moment (M1). A mean without observations is left out. */
   collect(): Metric[] {
     const metrics: Metric[] = [];
@@ -115,6 +127,8 @@ export class MetricsRegistry {
       metrics.push({ name, value: String(counter.value), kind: 'count' });
       counter.value = 0;
     }
+    for (const name of this.#retired) this.#counters.delete(name);
+    this.#retired.clear();
     for (const [name, mean] of this.#means) {
       if (mean.count === 0) continue;
       metrics.push({ name, value: String(mean.sum / mean.count), kind: 'mean' });

@@ -1,7 +1,7 @@
 import { assertDefined } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
 import { environmentError } from '../base/errors.ts';
-import type { ComponentName, StreamManagerId, TaskId } from '../base/ids.ts';
+import type { StreamManagerId, TaskId } from '../base/ids.ts';
 import type { Random } from '../base/random.ts';
 import type { FailKind } from '../model/fail-reason.ts';
 import type { PlanIndex } from '../model/plan-index.ts';
@@ -11,16 +11,20 @@ import type { RootList } from '../wire/root-list.ts';
 import type { AckTraffic } from './ack-traffic.ts';
 import type { BatchPool } from './batch-pool.ts';
 import type { RetainedRoots } from './credits.ts';
+import { EarlyNews, type News } from './early-news.ts';
 import { EdgeKeys } from './edge-keys.ts';
 import { FailDetails } from './fail-details.ts';
 import type { Flushable, FlushSchedule } from './flush-schedule.ts';
 import type { PeerLink } from './peer-link.ts';
+import { type PlanChange, planChange } from './plan-change.ts';
 import { RemoteAcks } from './remote-acks.ts';
 import { ROOT_FIELDS } from './root-log.ts';
+import { SpoutReach } from './spout-reach.ts';
 import { SpoutTrees } from './spout-trees.ts';
 import type { InstanceTraffic } from './traffic-metrics.ts';
 
 export interface AckPathOptions {
+  /** The first one; `update` takes those that follow. */
   readonly plan: PlanIndex;
   readonly localTasks: readonly TaskId[];
   /** `topology.message.timeout.secs`; undefined when time-outs are off. */
@@ -52,9 +56,11 @@ export interface AckPathOptions {
  * K2. Of one set emits are heard first, then acks, then fails (as Heron).
  * K3. What is no tree, or no spout's, is counted and forgotten; it is never an error: a tree may be
  *     over by time-out, by another fail or with its spout while its tuples are still on their way.
- *     An AckTuple without trees, as Heron's Python bolts send it, means nothing.
+ *     An AckTuple without trees, as Heron's Python bolts send it, means nothing. News of a spout
+ *     that only a newer plan knows waits for that plan (early-news.ts).
  * K4. Every tree whose account may have gaps fails (`linkDown`, `linkUp`, `acksWereLost`), so that
- *     none is taken for complete because the news of a tuple is missing.
+ *     none is taken for complete because the news of a tuple is missing. A peer that leaves the
+ *     plan leaves no gaps, and one that is new in it finds none (spout-reach.ts).
  * K5. What an instance had taken and not acked when it was lost fails by time-out. Where there are
  *     no time-outs all trees fail that may have had tuples there: nothing else would settle them.
  */
@@ -65,10 +71,11 @@ export class AckPath implements Flushable {
   /** By task; tasks are small numbers. */
   readonly #local: (SpoutTrees | undefined)[] = [];
   readonly #remote: RemoteAcks;
+  readonly #early = new EarlyNews();
   readonly #details: FailDetails;
   readonly #reader = new AckSetReader();
-  /** Stream managers that tuples of a local spout task may get to. */
-  readonly #reach = new Map<TaskId, ReadonlySet<StreamManagerId>>();
+  readonly #reach = new SpoutReach();
+  #plan: PlanIndex;
   #replying: SpoutTrees[] = [];
   #isScheduled = false;
 
@@ -76,18 +83,31 @@ export class AckPath implements Flushable {
     const { plan, localTasks, random, pool } = options;
     this.#options = options;
     this.keys = new EdgeKeys(random);
+    this.#plan = plan;
     this.#details = new FailDetails(plan);
-    const local = new Set(localTasks);
-    const elsewhere: TaskId[] = [];
-    for (const { task, component } of plan.plan.instances) {
-      const { kind, language } = assertDefined(plan.component(component), 'plans are whole');
-      if (kind !== 'spout') continue;
-      if (local.has(task)) {
-        this.#local[task] = this.#createTrees(task, language !== 'typescript');
-        this.#reach.set(task, managersReachedBy(plan, component));
-      } else elsewhere.push(task);
+    this.#remote = new RemoteAcks(pool, () => this.#flushLater());
+    this.#work(planChange(undefined, plan), localTasks, () => undefined);
+  }
+
+  /**
+   * A newer plan is in force. The trees of spouts that left it are forgotten, those of all others
+   * go on. `linkWith` knows the links that are up.
+   */
+  update(
+    plan: PlanIndex,
+    localTasks: readonly TaskId[],
+    linkWith: (peer: StreamManagerId) => PeerLink | undefined,
+  ): void {
+    const change = planChange(this.#plan, plan);
+    this.#plan = plan;
+    this.#details.update(plan);
+    this.#work(change, localTasks, linkWith);
+    const { news, overflown } = this.#early.take();
+    for (const one of news) this.#handleNews(one);
+    for (const task of overflown) {
+      this.acksWereLost(task);
+      this.#remote.newsWasLost(task);
     }
-    this.#remote = new RemoteAcks(elsewhere, pool, () => this.#flushLater());
   }
 
   /** Of a local spout task. */
@@ -102,12 +122,12 @@ export class AckPath implements Flushable {
 
   /** The instance of a task has gone (K5). */
   instanceLost(task: TaskId): void {
-    const { plan, timeoutMs } = this.#options;
+    const plan = this.#plan;
     this.instanceChanged(task);
     const component = plan.componentOf(task)?.name;
-    if (timeoutMs !== undefined || component === undefined) return;
+    if (this.#options.timeoutMs !== undefined || component === undefined) return;
     for (const source of plan.allUpstream(component)) {
-      for (const spout of plan.tasksOf(source)) {
+      for (const spout of plan.allTasksOf(source)) {
         this.#local[spout]?.ledger.failAll();
         this.#remote.newsWasLost(spout);
       }
@@ -141,8 +161,9 @@ export class AckPath implements Flushable {
   }
 
   /**
-   * A copy of a tuple of `source` was dropped, because `destination` is behind. Its tree has a key
-   * for it that nobody will ack: the ack of the tuple that it descends from may overtake the fail.
+   * A copy of a tuple of `source` was dropped, because `destination` is behind or not in the plan.
+   * Its tree has a key for it that nobody will ack: the ack of the tuple that it descends from may
+   * overtake the fail.
    */
   dropped(source: TaskId, roots: RootList, destination: TaskId): void {
     const detail = this.#details.of('dropped', destination);
@@ -209,13 +230,13 @@ export class AckPath implements Flushable {
   }
 
   linkUp(link: PeerLink): void {
-    this.#failAllThatReach(link.peer);
+    this.#failAll(this.#reach.linkUp(link.peer));
     this.#remote.linkUp(link, this.#tasksOf(link.peer));
   }
 
   linkDown(link: PeerLink): void {
     this.#remote.linkDown(this.#tasksOf(link.peer));
-    this.#failAllThatReach(link.peer);
+    this.#failAll(this.#reach.linkDown(link.peer));
   }
 
   /** At the end of a turn: what has gathered leaves. */
@@ -230,6 +251,37 @@ export class AckPath implements Flushable {
   /** Stops all timers; idempotent. */
   close(): void {
     for (const trees of this.#local) trees?.ledger.close();
+  }
+
+  /** Works by a plan: its spouts have accounts, those that are gone have none. */
+  #work(
+    change: PlanChange,
+    localTasks: readonly TaskId[],
+    linkWith: (peer: StreamManagerId) => PeerLink | undefined,
+  ): void {
+    const plan = this.#plan;
+    for (const { task } of change.gone) {
+      this.#closeTrees(task);
+      this.#remote.close(task);
+    }
+    for (const { task, component, streamManager } of change.added) {
+      const { kind, language } = assertDefined(plan.component(component), 'plans are whole');
+      if (kind !== 'spout') continue;
+      if (localTasks.includes(task)) {
+        this.#local[task] = this.#createTrees(task, language !== 'typescript');
+      } else this.#remote.open(task, linkWith(streamManager));
+    }
+    const spouts = localTasks.filter((task) => this.#local[task] !== undefined);
+    this.#reach.update(plan, spouts, change);
+    this.#early.known(plan.plan.instances.map(({ task }) => task));
+  }
+
+  #closeTrees(task: TaskId): void {
+    const trees = this.#local[task];
+    if (trees === undefined) return;
+    trees.forget(); // And its timers.
+    this.#local[task] = undefined;
+    this.#options.traffic.unwatchTrees(task);
   }
 
   #handleEmits(source: TaskId): void {
@@ -276,7 +328,11 @@ export class AckPath implements Flushable {
     const trees = this.#local[task];
     if (trees !== undefined) trees.settle(kind, source, rootLow, rootHigh, xorLow, xorHigh);
     else if (!this.#remote.add(kind, source, task as TaskId, rootLow, rootHigh, xorLow, xorHigh)) {
-      this.#options.traffic.acksWithoutTree.value += 1;
+      const spout = task as TaskId;
+      const news = { kind, source, task: spout, rootLow, rootHigh, xorLow, xorHigh };
+      if (!this.#early.keep({ ...news, detail: undefined })) {
+        this.#options.traffic.acksWithoutTree.value += 1;
+      }
     }
   }
 
@@ -284,18 +340,24 @@ export class AckPath implements Flushable {
     const trees = this.#local[task];
     if (trees !== undefined) trees.fail(source, low, high, detail);
     else if (!this.#remote.fail(source, task as TaskId, low, high, detail)) {
-      this.#options.traffic.failsWithoutTree.value += 1;
+      const root = { task: task as TaskId, rootLow: low, rootHigh: high };
+      if (!this.#early.keep({ kind: 'fail', source, ...root, xorLow: 0, xorHigh: 0, detail })) {
+        this.#options.traffic.failsWithoutTree.value += 1;
+      }
     }
   }
 
-  #failAllThatReach(peer: StreamManagerId): void {
-    for (const [task, managers] of this.#reach) {
-      if (managers.has(peer)) this.#local[task]?.ledger.failAll();
-    }
+  #handleNews({ kind, source, task, rootLow, rootHigh, xorLow, xorHigh, detail }: News): void {
+    if (kind !== 'fail') this.#account(kind, source, task, rootLow, rootHigh, xorLow, xorHigh);
+    else if (detail !== undefined) this.#fail(source, task, rootLow, rootHigh, detail);
+  }
+
+  #failAll(tasks: readonly TaskId[]): void {
+    for (const task of tasks) this.#local[task]?.ledger.failAll();
   }
 
   #tasksOf(peer: StreamManagerId): readonly TaskId[] {
-    return this.#options.plan.instancesOf(peer).map(({ task }) => task);
+    return this.#plan.instancesOf(peer).map(({ task }) => task);
   }
 
   #createTrees(task: TaskId, isForeign: boolean): SpoutTrees {
@@ -321,11 +383,4 @@ export class AckPath implements Flushable {
     this.#isScheduled = true;
     this.#options.schedule.addOutbox(this);
   }
-}
-
-/** The stream managers of all bolts that a component's tuples, or what is made of them, get to. */
-function managersReachedBy(plan: PlanIndex, spout: ComponentName): ReadonlySet<StreamManagerId> {
-  const reached = plan.allDownstream(spout);
-  const instances = plan.plan.instances.filter(({ component }) => reached.has(component));
-  return new Set(instances.map(({ streamManager }) => streamManager));
 }

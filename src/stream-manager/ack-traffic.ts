@@ -7,6 +7,12 @@ import { failKindOf } from '../wire/fail-detail.ts';
   was folded out of several (ack-fold.ts) counts once.
 */
 
+export interface AtLeastOnceOptions {
+  /** `topology.message.timeout.secs`; undefined when time-outs are off. */
+  readonly timeoutMs: number | undefined;
+  readonly traffic: AckTraffic;
+}
+
 export class AckTraffic {
   readonly acksToInstances: Counter;
   readonly failsToInstances: Counter;
@@ -50,5 +56,10 @@ export class AckTraffic {
   watchTrees(task: number, trees: { readonly count: number; readonly byteLength: number }): void {
     this.#metrics.gauge(`__live_trees/${task}`, () => trees.count);
     this.#metrics.gauge(`__live_trees_bytes/${task}`, () => trees.byteLength);
+  }
+
+  /** The task has left the plan. */
+  unwatchTrees(task: number): void {
+    this.#metrics.retire(`__live_trees/${task}`, `__live_trees_bytes/${task}`);
   }
 }

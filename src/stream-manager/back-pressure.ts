@@ -7,9 +7,15 @@ import { Settings } from '../model/settings.ts';
 import { Congestion, type CongestionMarks } from './congestion.ts';
 import { type Hold, HoldBook } from './hold-book.ts';
 import type { Outbox } from './outbox.ts';
+import { type PlanChange, planChange } from './plan-change.ts';
 import { PressureAnnouncer } from './pressure-announcer.ts';
 import { PressureLog } from './pressure-log.ts';
-import { holdMetrics, initiatorMetrics } from './pressure-metrics.ts';
+import {
+  bufferOfInstance,
+  holdMetrics,
+  initiatorMetrics,
+  timesOfInstance,
+} from './pressure-metrics.ts';
 import type { PressureSignal } from './pressure-signal.ts';
 import { PressureTimes } from './pressure-times.ts';
 import { type HeldSession, SpoutHolds } from './spout-holds.ts';
@@ -78,7 +84,7 @@ export class BackPressure<Link> {
   readonly #log: PressureLog;
   /** Those that hold a spout of this container, which is what is measured. */
   readonly #effective = new Set<Hold>();
-  #congestions: readonly Congestion[] = [];
+  readonly #congestions = new Map<TaskId, Congestion>();
   #plan: PlanIndex | undefined;
   #sampling: Timer | undefined;
 
@@ -107,27 +113,20 @@ export class BackPressure<Link> {
     };
   }
 
-  /** The first plan, whose tasks stay the same for the life of this process. */
-  start(plan: PlanIndex, outboxes: ReadonlyMap<TaskId, Outbox>): void {
-    const { ownId, scope, marks, clock, metrics } = this.#options;
+  /** A plan is in force, the first one or a newer one; each of its tasks has an outbox. */
+  update(plan: PlanIndex, outboxes: ReadonlyMap<TaskId, Outbox>): void {
+    const { ownId, scope } = this.#options;
+    const change = planChange(this.#plan, plan);
+    this.#leave(plan, change, outboxes);
     this.#plan = plan;
-    this.#spouts.start(new UpstreamSpouts(plan, ownId, scope));
-    for (const hold of this.#book.all) this.#onHold(hold); // Peers may have had the plan first.
-    const bolts = [...outboxes.values()].filter(
-      ({ task }) => plan.componentOf(task)?.kind === 'bolt', // Only acks go to spouts.
-    );
-    this.#congestions = bolts.map((outbox) => this.#watch(outbox, workingMax(plan, outbox.task)));
-    for (const { id, task } of plan.instancesOf(ownId)) {
-      const outbox = outboxes.get(task);
-      if (outbox === undefined) continue;
-      metrics.gauge(
-        `__connection_buffer_by_instanceid/${id}/bytes`,
-        () => outbox.queuedBytes + outbox.underWayBytes,
-      );
+    this.#spouts.update(new UpstreamSpouts(plan, ownId, scope), this.#book.all);
+    for (const hold of this.#book.all) this.#measure(hold);
+    for (const [task, outbox] of outboxes) {
+      if (this.#congestions.has(task) || !takesTuples(plan, task)) continue;
+      this.#congestions.set(task, this.#watch(outbox, workingMax(plan, task)));
     }
-    const sampleMs = marks.ageMs / SAMPLES_PER_AGE;
-    const periodMs = Math.min(Math.max(sampleMs, SAMPLE_MS_MIN), SAMPLE_MS_MAX);
-    this.#sampling = clock.every(periodMs, () => this.#sample());
+    this.#measureBuffers(change, outboxes);
+    this.#startSampling();
     this.#sample();
   }
 
@@ -162,6 +161,43 @@ export class BackPressure<Link> {
     this.#book.close();
   }
 
+  /**
+   * Nothing more goes to tasks that are gone or retiring, so nobody has to hold for them; whoever
+   * works by an older plan says otherwise until it learns that.
+   */
+  #leave(plan: PlanIndex, { gone }: PlanChange, outboxes: ReadonlyMap<TaskId, Outbox>): void {
+    for (const [task, congestion] of this.#congestions) {
+      if (takesTuples(plan, task)) continue;
+      outboxes.get(task)?.watch(undefined);
+      this.#announcer.forget(congestion);
+      this.#congestions.delete(task);
+    }
+    for (const { streamManager, task } of this.#book.all) {
+      if (task === undefined || this.#plan?.instanceOf(task) === undefined) continue;
+      if (!takesTuples(plan, task)) this.#book.stop(streamManager, task);
+    }
+    for (const { id } of gone) {
+      this.#times.forget(timesOfInstance(id));
+      this.#options.metrics.retire(bufferOfInstance(id));
+    }
+  }
+
+  #measureBuffers({ added }: PlanChange, outboxes: ReadonlyMap<TaskId, Outbox>): void {
+    const { ownId, metrics } = this.#options;
+    for (const { id, task, streamManager } of added) {
+      const outbox = outboxes.get(task);
+      if (streamManager !== ownId || outbox === undefined) continue;
+      metrics.gauge(bufferOfInstance(id), () => outbox.queuedBytes + outbox.underWayBytes);
+    }
+  }
+
+  #startSampling(): void {
+    const { marks, clock } = this.#options;
+    const sampleMs = marks.ageMs / SAMPLES_PER_AGE;
+    const periodMs = Math.min(Math.max(sampleMs, SAMPLE_MS_MIN), SAMPLE_MS_MAX);
+    this.#sampling ??= clock.every(periodMs, () => this.#sample());
+  }
+
   #watch(outbox: Outbox, tuplesMax: number): Congestion {
     const { marks, clock, dropsTuples, awaitsTuplesFor } = this.#options;
     const congestion = new Congestion(outbox, {
@@ -178,7 +214,7 @@ export class BackPressure<Link> {
   }
 
   #sample(): void {
-    for (const congestion of this.#congestions) congestion.sample();
+    for (const congestion of this.#congestions.values()) congestion.sample();
     this.#times.settle();
   }
 
@@ -203,15 +239,28 @@ export class BackPressure<Link> {
   }
 
   #onHold(hold: Hold): void {
-    if (!this.#spouts.add(hold)) return;
-    this.#effective.add(hold);
-    this.#times.begin(...holdMetrics(hold, this.#options.ownId));
+    this.#spouts.add(hold);
+    this.#measure(hold);
   }
 
   #onRelease(hold: Hold): void {
-    if (!this.#effective.delete(hold)) return;
     this.#spouts.remove(hold);
+    if (!this.#effective.delete(hold)) return;
     this.#times.end(...holdMetrics(hold, this.#options.ownId));
+  }
+
+  /** Time runs while a hold is effective. */
+  #measure(hold: Hold): void {
+    const isEffective = this.#spouts.isEffective(hold);
+    if (isEffective === this.#effective.has(hold)) return;
+    const names = holdMetrics(hold, this.#options.ownId);
+    if (isEffective) {
+      this.#effective.add(hold);
+      this.#times.begin(...names);
+    } else {
+      this.#effective.delete(hold);
+      this.#times.end(...names);
+    }
   }
 
   #startOf({ task }: Congestion): PressureSignal {
@@ -227,6 +276,11 @@ export class BackPressure<Link> {
   #componentOf(task: TaskId): ComponentName | undefined {
     return this.#plan?.instanceOf(task)?.component;
   }
+}
+
+/** Only acks go to spouts, and to tasks that retire nothing that has not been sent yet. */
+function takesTuples(plan: PlanIndex, task: TaskId): boolean {
+  return plan.componentOf(task)?.kind === 'bolt' && !plan.isRetiring(task);
 }
 
 /**

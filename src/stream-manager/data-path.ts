@@ -1,36 +1,39 @@
 import { assertDefined } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
 import { environmentError } from '../base/errors.ts';
-import type { TaskId } from '../base/ids.ts';
+import type { StreamManagerId, TaskId } from '../base/ids.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
 import type { FailKind } from '../model/fail-reason.ts';
 import type { PlanIndex } from '../model/plan-index.ts';
 import { StreamRouter } from '../routing/stream-router.ts';
-import { AckSetReader } from '../wire/ack-set-reader.ts';
 import { copyOf, type Packet } from '../wire/frame.ts';
 import { StreamHeaders } from '../wire/stream-header.ts';
 import { TupleSetReader } from '../wire/tuple-set-reader.ts';
 import { TupleStreamMessageReader } from '../wire/tuple-stream-message.ts';
 import { AckPath } from './ack-path.ts';
-import type { AckTraffic } from './ack-traffic.ts';
+import type { AtLeastOnceOptions } from './ack-traffic.ts';
 import { BatchPool } from './batch-pool.ts';
-import { type CreditOwner, type OnLostRoots, SendWindow } from './credits.ts';
+import { CountedAcks } from './counted-acks.ts';
+import type { CreditOwner, OnLostRoots } from './credits.ts';
 import type { DataHoldings } from './data-holdings.ts';
 import { Dispatcher } from './dispatcher.ts';
-import { EndMarkerSet } from './end-marker-set.ts';
-import { EndMarkers } from './end-markers.ts';
+import { EarlySets } from './early-sets.ts';
 import { FlushSchedule } from './flush-schedule.ts';
 import type { InstanceSession } from './instance-session.ts';
 import { LocalDestination } from './local-destination.ts';
 import { LocalSource } from './local-source.ts';
-import { Outbox } from './outbox.ts';
+import { type LocalTask, LocalTasks } from './local-tasks.ts';
+import type { Outbox, SetSink } from './outbox.ts';
+import { Outboxes } from './outboxes.ts';
 import type { PeerLink } from './peer-link.ts';
+import { type PlanChange, planChange } from './plan-change.ts';
+import { TaskEnds } from './task-ends.ts';
 import type { InstanceTraffic } from './traffic-metrics.ts';
 
 export interface DataPathOptions {
-  /** The tasks of this container. */
-  readonly localTasks: readonly TaskId[];
+  /** Our own. */
+  readonly streamManager: StreamManagerId;
   readonly peerWindowBytes: number;
   readonly instanceWindowBytes: number;
   readonly keyGroups: number;
@@ -44,23 +47,8 @@ export interface DataPathOptions {
   readonly dropsWhenBehind: boolean;
   /** A local task has sent its last tuple; said once. */
   readonly onEnded: (task: TaskId) => void;
-}
-
-export interface AtLeastOnceOptions {
-  /** `topology.message.timeout.secs`; undefined when time-outs are off. */
-  readonly timeoutMs: number | undefined;
-  readonly traffic: AckTraffic;
-}
-
-interface LocalTask {
-  readonly source: LocalSource;
-  readonly destination: LocalDestination;
-}
-
-/** A set that an instance sent before there was a plan to route by. */
-interface HeldSet {
-  readonly session: InstanceSession;
-  readonly bytes: Uint8Array;
+  /** A retiring local task has ended, and nothing of it is left anywhere; said once. */
+  readonly onRetired: (task: TaskId) => void;
 }
 
 /**
@@ -93,6 +81,7 @@ interface HeldSet {
  *   + L · T · 16 KiB                             trees of what is in open batches
  *   + 32 KiB · spout tasks elsewhere             acks of one turn
  *   + L · 4 MiB                                  fails that a spout's socket has not taken
+ *   + 8 MiB                                      news of spouts that only a newer plan knows
  *
  * and what sockets have not taken of acks: 30 bytes for each tuple that tasks here have consumed,
  * and so bounded by what their trees' spouts have out.
@@ -100,82 +89,87 @@ interface HeldSet {
  * Sets count by their bytes; one that waits weighs some 300 bytes more, which shows only where
  * sources send single tiny tuples on alternating streams.
  *
- * P1. Tuples reach an instance only after it has the plan (`instanceOpened`), and nothing is routed
- *     before there is one: what comes earlier waits, and counts against the window of its source.
+ * P1. Tuples reach an instance only after it has the plan (`instanceOpened`), and nothing of a task
+ *     is routed before a plan has it: what comes earlier waits, and counts against the window of
+ *     its source.
  * P2. When a way breaks, what was under way on it is lost and counted; what waits for it stays.
  *     With at least once the trees of what is lost fail at once (credits.ts).
  * P3. An end marker is sent once behind the data of its task, and again each time a way comes back.
+ * P4. A newer plan (`update`) concerns only the tasks that it adds, marks or leaves out: queues,
+ *     credits and trees of all others stay as they are, so no set is lost or sent twice. The next
+ *     tuple is routed by it. Where T is the number of tasks, those that retire count.
  */
 export class DataPath {
   readonly #options: DataPathOptions;
-  readonly #locals: ReadonlyMap<TaskId, LocalTask>;
-  readonly #outboxes = new Map<TaskId, Outbox>();
+  readonly #locals: LocalTasks;
+  readonly #outboxes: Outboxes;
   readonly #schedule: FlushSchedule;
-  readonly #ends = new EndMarkers();
+  readonly #ends: TaskEnds;
   readonly #pool = new BatchPool();
+  readonly #early = new EarlySets();
   readonly #set = new TupleSetReader(new StreamHeaders());
-  readonly #ackReader = new AckSetReader();
+  readonly #counted: CountedAcks;
   readonly #message = new TupleStreamMessageReader();
-  #held: HeldSet[] = [];
+  /** Those that are up, of whatever plan. */
+  readonly #links = new Map<StreamManagerId, PeerLink>();
+  /** What sends tuples of this stream manager, to itself. */
+  readonly #ownSender: CreditOwner = {
+    grant: (task, bytes) => this.#outboxes.get(task as TaskId)?.refill(bytes),
+  };
   #plan: PlanIndex | undefined;
   #dispatcher: Dispatcher | undefined;
   /** Undefined at most once, and before there is a plan. */
   #acks: AckPath | undefined;
 
   constructor(options: DataPathOptions) {
-    const { clock, localTasks, instanceWindowBytes, traffic, dropsWhenBehind } = options;
     this.#options = options;
-    this.#schedule = new FlushSchedule(clock);
-    const ownSender: CreditOwner = {
-      grant: (task, bytes) => this.#outboxes.get(task as TaskId)?.refill(bytes),
-    };
-    this.#locals = new Map(
-      localTasks.map((task) => [
-        task,
-        {
-          source: new LocalSource(task, instanceWindowBytes, this.#schedule, {
-            waitsForBatches: !dropsWhenBehind,
-          }),
-          destination: new LocalDestination(task, ownSender, this.#pool, traffic),
-        },
-      ]),
-    );
+    this.#counted = new CountedAcks(options.traffic);
+    this.#schedule = new FlushSchedule(options.clock);
+    this.#outboxes = new Outboxes(options.peerWindowBytes, this.#schedule);
+    this.#locals = new LocalTasks((task) => this.#createLocal(task));
+    this.#ends = new TaskEnds({
+      ...options,
+      locals: this.#locals,
+      outboxes: this.#outboxes,
+      finish: (source, destination) => this.#dispatcher?.finish(source, destination),
+    });
   }
 
-  /** The first plan, whose tasks stay the same for the life of this process. */
-  start(plan: PlanIndex): void {
-    const { keyGroups, random, localTasks, traffic, logger, peerWindowBytes } = this.#options;
-    const { dropsWhenBehind } = this.#options;
+  /** The tasks whose instances may register from now on. */
+  expect(tasks: ReadonlySet<TaskId>): void {
+    this.#locals.expect(tasks);
+  }
+
+  /** A plan is in force, the first one or a newer one (P4). */
+  update(plan: PlanIndex): void {
+    const { streamManager } = this.#options;
+    const change = planChange(this.#plan, plan);
+    this.#leave(change);
     this.#plan = plan;
-    this.#acks = this.#createAcks(plan);
-    for (const { task } of plan.plan.instances) {
-      this.#outboxes.set(task, new Outbox(task, new SendWindow(peerWindowBytes), this.#schedule));
+    const localTasks = plan.instancesOf(streamManager).map(({ task }) => task);
+    this.#locals.plan(localTasks);
+    this.#outboxes.add(change);
+    this.#keepAccounts(plan, localTasks);
+    this.#route(plan, localTasks, change);
+    this.#ends.update(plan, change);
+    for (const { task, streamManager: id } of change.added) {
+      const link = this.#links.get(id);
+      if (link !== undefined) this.#connect(task, link);
     }
-    this.#dispatcher = new Dispatcher({
-      router: new StreamRouter(plan, { keyGroups, random, localTasks }),
-      outboxes: this.#outboxes,
-      pool: this.#pool,
-      traffic,
-      logger,
-      acks: this.#acks,
-      dropsWhenBehind,
-    });
-    const held = this.#held;
-    this.#held = [];
-    for (const set of held) this.#handleHeld(set);
+    this.#early.letGo(
+      (task) => this.#locals.has(task),
+      (local, bytes) => this.#handleSet(local, bytes, 0, bytes.length),
+    );
   }
 
   /** By task of the plan; none before there is one. */
   get outboxes(): ReadonlyMap<TaskId, Outbox> {
-    return this.#outboxes;
+    return this.#outboxes.all;
   }
 
   /** Whether tuples may still come here for a task: not all that send to it have ended. */
   awaitsTuplesFor(task: TaskId): boolean {
-    if (this.#plan === undefined) return false;
-    const isLocal = this.#locals.has(task);
-    const passesHere = (source: TaskId): boolean => isLocal || this.#locals.has(source);
-    return this.#ends.awaitsTuplesFor(task, this.#plan, passesHere);
+    return this.#ends.awaitsTuplesFor(task);
   }
 
   /** The local spout tasks that back pressure holds from now on: their trees do not age. */
@@ -184,19 +178,10 @@ export class DataPath {
   }
 
   get holdings(): DataHoldings {
-    const destinations = [...this.#locals.values()].map(({ destination }) => destination);
     return {
-      outboxes: Array.from(this.#outboxes.values(), ({ task, queuedBytes, underWayBytes }) => ({
-        task,
-        queuedBytes,
-        underWayBytes,
-      })),
-      destinations: destinations.map(({ task, unconsumedBytes, waitingBytes }) => ({
-        task,
-        unconsumedBytes,
-        waitingBytes,
-      })),
-      heldBytes: this.#held.reduce((sum, { bytes }) => sum + bytes.length, 0),
+      outboxes: this.#outboxes.holdings,
+      destinations: this.#locals.holdings,
+      heldBytes: this.#early.byteLength,
     };
   }
 
@@ -208,48 +193,45 @@ export class DataPath {
   /** Stops all timers; idempotent. */
   close(): void {
     this.#acks?.close();
+    this.#ends.close();
   }
 
   /** An instance has registered: it may send. */
   instanceRegistered(session: InstanceSession): void {
     const { task } = session.address;
-    const { source, destination } = this.#local(task);
+    const { source, destination } = this.#locals.register(task);
     this.#acks?.instanceChanged(task);
     source.connect(session);
     destination.register(session.connection);
   }
 
-  /** An instance has the plan: it may receive, and first what waited for it. */
+  /** An instance of the plan has it: it may receive, and first what waited for it. */
   instanceOpened(session: InstanceSession): void {
     const { task } = session.address;
-    const { destination } = this.#local(task);
+    const local = assertDefined(this.#locals.get(task), 'it is in the plan');
+    const { destination } = local;
     destination.connect(session.connection, { reportsConsumption: !session.isForeign });
-    const outbox = this.#outboxes.get(task);
-    outbox?.connect(destination);
-    for (const source of this.#endedUpstreamOf(task)) outbox?.add(new EndMarkerSet(source));
+    this.#connect(task, destination);
   }
 
   instanceLost(session: InstanceSession): void {
     const { task } = session.address;
-    const { source, destination } = this.#local(task);
-    source.disconnect();
+    const local = this.#locals.get(task);
+    if (local === undefined) return; // It has left the plan.
+    local.source.disconnect();
     this.#outboxes.get(task)?.disconnect(this.#onLost('lost-instance', task));
-    destination.disconnect();
+    local.destination.disconnect();
     this.#acks?.instanceLost(task);
   }
 
   linkUp(link: PeerLink): void {
+    this.#links.set(link.peer, link);
     this.#acks?.linkUp(link);
-    for (const { task } of this.#plan?.instancesOf(link.peer) ?? []) {
-      const outbox = this.#outboxes.get(task);
-      outbox?.connect(link);
-      for (const source of this.#endedUpstreamOf(task)) {
-        if (this.#locals.has(source)) outbox?.add(new EndMarkerSet(source));
-      }
-    }
+    for (const { task } of this.#plan?.instancesOf(link.peer) ?? []) this.#connect(task, link);
   }
 
   linkDown(link: PeerLink): void {
+    if (this.#links.get(link.peer) === link) this.#links.delete(link.peer);
     this.#acks?.linkDown(link);
     for (const { task } of this.#plan?.instancesOf(link.peer) ?? []) {
       const onLost = this.#onLost('lost-stream-manager', task);
@@ -260,19 +242,16 @@ export class DataPath {
 
   /** Whether a local task has sent its last tuple. */
   hasEnded(task: TaskId): boolean {
-    return this.#ends.hasLocal(task);
+    return this.#ends.hasEnded(task);
   }
 
   /** A tuple set from a local instance. */
   handleInstanceSet(session: InstanceSession, packet: Packet): void {
-    const { source } = this.#local(session.address.task);
+    const local = this.#locals.get(session.address.task);
+    if (local === undefined) return; // It has left the plan, with all that it had to say.
     const { bytes, payloadStart, payloadEnd } = packet;
-    if (this.#dispatcher !== undefined) {
-      this.#handleSet(source, bytes, payloadStart, payloadEnd);
-      return;
-    }
-    this.#held.push({ session, bytes: copyOf(bytes, payloadStart, payloadEnd) });
-    source.setHeldBack(); // The window stays closed (P1).
+    if (local.isPlanned) this.#handleSet(local, bytes, payloadStart, payloadEnd);
+    else this.#early.hold(session, local, copyOf(bytes, payloadStart, payloadEnd)); // P1
   }
 
   /** A tuple set or credit from another stream manager. */
@@ -296,26 +275,73 @@ export class DataPath {
     local.destination.deliver(link, packet.bytes, setStart, setEnd, tupleCount);
   }
 
-  #handleHeld({ session, bytes }: HeldSet): void {
-    const { source } = this.#local(session.address.task);
-    try {
-      this.#handleSet(source, bytes, 0, bytes.length);
-    } catch (error) {
-      session.connection.failHandler(error);
-    } finally {
-      source.setLetGo();
-    }
+  #createLocal(task: TaskId): LocalTask {
+    const { instanceWindowBytes, traffic, dropsWhenBehind } = this.#options;
+    return {
+      source: new LocalSource(task, instanceWindowBytes, this.#schedule, {
+        waitsForBatches: !dropsWhenBehind,
+      }),
+      destination: new LocalDestination(task, this.#ownSender, this.#pool, traffic),
+      isPlanned: false,
+    };
   }
 
-  #handleSet(source: LocalSource, bytes: Uint8Array, start: number, end: number): void {
+  /** What leaves the plan, while the one that has it is still in force. */
+  #leave(change: PlanChange): void {
+    const { streamManager, traffic, logger } = this.#options;
+    for (const { task, streamManager: id, component } of change.gone) {
+      if (id !== streamManager || this.#ends.isRetired(task)) continue;
+      logger.warn('a task is taken away before its end', { task, component });
+      this.#acks?.instanceLost(task);
+    }
+    const lostTuples = this.#outboxes.remove(change, (task) => this.#onLost('lost-instance', task));
+    traffic.tuplesWithoutDestination.add(lostTuples);
+  }
+
+  #keepAccounts(plan: PlanIndex, localTasks: readonly TaskId[]): void {
+    if (this.#acks !== undefined) {
+      this.#acks.update(plan, localTasks, (peer) => this.#links.get(peer));
+      return;
+    }
+    this.#acks = this.#createAcks(plan, localTasks);
+    for (const link of this.#links.values()) this.#acks?.linkUp(link); // They came first.
+  }
+
+  #route(plan: PlanIndex, localTasks: readonly TaskId[], { gone }: PlanChange): void {
+    const { keyGroups, random } = this.#options;
+    const router = new StreamRouter(plan, { keyGroups, random, localTasks });
+    if (this.#dispatcher !== undefined) {
+      this.#dispatcher.update(
+        router,
+        gone.map(({ task }) => task),
+      );
+      return;
+    }
+    this.#dispatcher = new Dispatcher({
+      ...this.#options,
+      router,
+      outboxes: this.#outboxes.all,
+      pool: this.#pool,
+      acks: this.#acks,
+    });
+  }
+
+  /** The way to a task is there: what waited leaves, behind it the markers that it may lack. */
+  #connect(task: TaskId, sink: SetSink): void {
+    this.#outboxes.get(task)?.connect(sink);
+    this.#ends.repeatFor(task);
+  }
+
+  #handleSet(local: LocalTask, bytes: Uint8Array, start: number, end: number): void {
     const set = this.#set;
+    const { source } = local;
     const { traffic } = this.#options;
     set.open(bytes, start, end);
     if (set.sourceTask !== source.task) {
       const why = `a tuple set of task ${set.sourceTask} came from task ${source.task}`;
       throw environmentError('UNEXPECTED_MESSAGE', why);
     }
-    if (set.consumedBytes > 0) this.#local(source.task).destination.consumed(set.consumedBytes);
+    if (set.consumedBytes > 0) local.destination.consumed(set.consumedBytes);
     if (set.stream !== undefined) {
       source.received(end - start);
       const dispatcher = assertDefined(this.#dispatcher, 'P1: sets are routed by a plan');
@@ -323,33 +349,13 @@ export class DataPath {
     }
     const { controlStart, controlEnd } = set;
     if (controlEnd > controlStart) this.#handleAcks(source, bytes, controlStart, controlEnd);
-    if (set.endOfInput) this.#handleEnd(source);
+    if (set.endOfInput) this.#ends.handleEnd(local);
   }
 
   /** Behind the data of its set: an ack comes after what was emitted before it (as Heron). */
   #handleAcks({ task }: LocalSource, bytes: Uint8Array, start: number, end: number): void {
-    if (this.#acks === undefined) this.#countAcks(bytes, start, end);
+    if (this.#acks === undefined) this.#counted.handleInstanceSet(bytes, start, end);
     else this.#acks.handleInstanceSet(task, bytes, start, end);
-  }
-
-  /** At most once knows no acks; foreign instances send them all the same. */
-  #countAcks(bytes: Uint8Array, start: number, end: number): void {
-    const { acksFromInstances, failsFromInstances } = this.#options.traffic;
-    const acks = this.#ackReader;
-    acks.open(bytes, start, end);
-    while (acks.next()) (acks.kind === 'ack' ? acksFromInstances : failsFromInstances).add(1);
-  }
-
-  #handleEnd(source: LocalSource): void {
-    if (!this.#ends.addLocal(source.task)) return; // Repeated after a reconnect; P3 has seen to it.
-    const plan = assertDefined(this.#plan, 'P1: sets are routed by a plan');
-    const component = assertDefined(plan.componentOf(source.task), 'local tasks are in the plan');
-    for (const destination of plan.downstreamTasks(component.name)) {
-      this.#dispatcher?.finish(source, destination);
-      this.#outboxes.get(destination)?.add(new EndMarkerSet(source.task));
-    }
-    this.#options.logger.info('a task has ended', { task: source.task, component: component.name });
-    this.#options.onEnded(source.task);
   }
 
   /** A set without data from another stream manager. Returns whether the task has to get it. */
@@ -358,7 +364,7 @@ export class DataPath {
     set.open(bytes, start, end);
     const { controlStart, controlEnd } = set;
     const source = set.sourceTask as TaskId;
-    if (set.endOfInput) this.#ends.addRemote(source, destination);
+    if (set.endOfInput) this.#ends.handleRemoteEnd(source, destination);
     if (this.#acks === undefined || controlEnd === controlStart) return true;
     this.#acks.handlePeerSet(source, bytes, controlStart, controlEnd);
     return set.endOfInput;
@@ -374,7 +380,7 @@ export class DataPath {
     return (roots) => this.#acks?.lost(kind, task, roots);
   }
 
-  #createAcks(plan: PlanIndex): AckPath | undefined {
+  #createAcks(plan: PlanIndex, localTasks: readonly TaskId[]): AckPath | undefined {
     const { atLeastOnce, traffic } = this.#options;
     if (atLeastOnce === undefined) return undefined;
     return new AckPath({
@@ -382,18 +388,12 @@ export class DataPath {
       ...atLeastOnce,
       instanceTraffic: traffic,
       plan,
+      localTasks,
       schedule: this.#schedule,
       pool: this.#pool,
-      deliver: (task, set, release) => this.#local(task).destination.sendControl(set, release),
-      queuedBytes: (task) => this.#local(task).destination.queuedBytes,
+      deliver: (task, set, release) =>
+        this.#locals.get(task)?.destination.sendControl(set, release) === true,
+      queuedBytes: (task) => this.#locals.get(task)?.destination.queuedBytes ?? 0,
     });
-  }
-
-  #endedUpstreamOf(destination: TaskId): readonly TaskId[] {
-    return this.#plan === undefined ? [] : this.#ends.upstreamOf(destination, this.#plan);
-  }
-
-  #local(task: TaskId): LocalTask {
-    return assertDefined(this.#locals.get(task), 'only instances of this container register');
   }
 }

@@ -12,8 +12,9 @@ import type { Outbox } from './outbox.ts';
 import type { InstanceTraffic } from './traffic-metrics.ts';
 
 export interface DispatcherOptions {
+  /** The first one; `update` takes those that follow. */
   readonly router: StreamRouter;
-  /** One for every task of the plan. */
+  /** One for every task of the plan that the router is made from. */
   readonly outboxes: ReadonlyMap<TaskId, Outbox>;
   readonly pool: BatchPool;
   readonly traffic: InstanceTraffic;
@@ -31,6 +32,8 @@ export interface DispatcherOptions {
  *
  * T1. A tuple is copied to all of its destinations, or to none, before the account of its trees
  *     hears of it: nobody can have acked a copy by then.
+ * T2. A tuple that names a task that gets none (any more) is dropped for that task, and counted;
+ *     its trees fail, for whoever chose the task meant it to be there.
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
@@ -40,16 +43,29 @@ export class Dispatcher {
   readonly #reported = new Set<StreamHeader>();
   readonly #acks: AckPath | undefined;
   readonly #dropsWhenBehind: boolean;
+  #router: StreamRouter;
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
     this.#acks = options.acks;
     this.#dropsWhenBehind = options.dropsWhenBehind === true;
+    this.#router = options.router;
+  }
+
+  /** Routes by another plan from now on, in which these tasks are no more. */
+  update(router: StreamRouter, gone: readonly TaskId[]): void {
+    this.#router = router;
+    for (const task of gone) {
+      this.#lanes.delete(task);
+      for (const lanes of this.#lanes.values()) {
+        if (lanes[task] !== undefined) lanes[task] = undefined;
+      }
+    }
   }
 
   /** Routes every tuple of the set that the reader has open. Returns how many there were. */
   dispatch(source: LocalSource, set: TupleSetReader, header: StreamHeader): number {
-    const stream = this.#options.router.streamOf(header);
+    const stream = this.#router.streamOf(header);
     if (stream === undefined) return this.#ignore(source, set, header);
     if (stream.fixedTasks !== undefined) return this.#dispatchRuns(source, set, stream, header);
     const lanes = this.#lanesOf(source);
@@ -72,7 +88,8 @@ export class Dispatcher {
     const misdirected = stream.route(set, destinations);
     if (misdirected > 0) this.#options.traffic.tuplesWithoutDestination.value += misdirected;
     if (set.roots.count > 0 && this.#acks !== undefined) {
-      this.#dispatchTracked(source, lanes, set, header, this.#acks);
+      const lost = misdirected > 0 ? (destinations.misdirected as TaskId) : undefined; // T2
+      this.#dispatchTracked(source, lanes, set, header, this.#acks, lost);
       return;
     }
     for (let index = 0; index < destinations.count; index += 1) {
@@ -90,12 +107,13 @@ export class Dispatcher {
     set: TupleSetReader,
     header: StreamHeader,
     acks: AckPath,
+    misdirected: TaskId | undefined,
   ): void {
     const { count, tasks } = this.#destinations;
     const { keys } = acks;
     let xorLow = 0;
     let xorHigh = 0;
-    let droppedFor: TaskId | undefined;
+    let droppedFor = misdirected;
     for (let index = 0; index < count; index += 1) {
       const task = tasks[index] as TaskId;
       const lane = lanes[task] ?? this.#openLane(source, lanes, task);

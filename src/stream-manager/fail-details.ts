@@ -5,11 +5,17 @@ import { encodeFailDetail } from '../wire/fail-detail.ts';
 
 /** The bytes of the reasons that a stream manager gives itself; a few for each task at most. */
 export class FailDetails {
-  readonly #plan: PlanIndex;
+  #plan: PlanIndex;
   readonly #bytes = new Map<string, Uint8Array>();
 
   constructor(plan: PlanIndex) {
     this.#plan = plan;
+  }
+
+  /** A newer plan is in force, which may know tasks that were unknown. What was given stays. */
+  update(plan: PlanIndex): void {
+    this.#plan = plan;
+    this.#bytes.clear();
   }
 
   /** `task` is where it failed, or what was lost. */

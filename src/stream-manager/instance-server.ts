@@ -16,8 +16,9 @@ import {
 import { instanceFromMessage, type PhysicalPlanMessage } from '../wire/physical-plan.ts';
 import { assertDefined } from '../base/assert.ts';
 import { TUPLE_SET_TYPE } from '../wire/tuple-set-format.ts';
+import { type Incarnation, Incarnations } from './incarnations.ts';
 import { InstanceSession } from './instance-session.ts';
-import type { Membership } from './membership.ts';
+import { type Membership, refuse } from './membership.ts';
 import {
   decideRegistration,
   type ExpectedInstances,
@@ -37,6 +38,7 @@ export interface InstanceEvents {
 
 export interface InstanceServerOptions {
   readonly own: Membership;
+  /** Which ones change (expected-instances.ts); `dismiss` follows. */
   readonly expected: ExpectedInstances;
   /** Announced to instances that speak credits. */
   readonly instanceWindowBytes: number;
@@ -47,18 +49,25 @@ export interface InstanceServerOptions {
   readonly hasEnded: (task: TaskId) => boolean;
 }
 
+/** The plan in force, as instances get it, and which of them do. */
+export interface PlanForInstances {
+  readonly message: PhysicalPlanMessage;
+  readonly tasks: ReadonlySet<TaskId>;
+}
+
 /**
  * The conversation with the instances of this container. An instance connects and registers; the
- * answer holds the plan if there is one, otherwise the plan follows when it is in force. From then
- * on both sides send tuple sets until one goes away; the instance then connects and registers
- * again.
+ * answer holds the plan if there is one that has it, otherwise such a plan follows when it is in
+ * force. From then on both sides send tuple sets until one goes away; the instance then connects
+ * and registers again.
  *
  * S1. One session for each instance at most. A newer connection of the same instance ends the
- *     older: only one process may have that id, and its executor has seen to it that the older one
- *     is dead.
+ *     older, but an older process (incarnations.ts) is refused, and told to end.
  * S2. Nothing but a registration is heard from a connection without a session.
  * S3. An instance that is started again after its task has ended is told so: it must not run its
  *     input a second time.
+ * S4. An instance gets only plans that have it. One that has left the plan keeps its connection
+ *     until it is not expected any more, and hears nothing.
  */
 export class InstanceServer {
   readonly handlers: MessageHandlers;
@@ -66,7 +75,8 @@ export class InstanceServer {
   readonly #sessions = new Map<InstanceId, InstanceSession>();
   readonly #sessionByConnection = new Map<PacketConnection, InstanceSession>();
   readonly #addresses = new Map<InstanceId, InstanceAddress>();
-  #plan: PhysicalPlanMessage | undefined;
+  readonly #incarnations = new Incarnations();
+  #plan: PlanForInstances | undefined;
 
   constructor(options: InstanceServerOptions) {
     this.#options = options;
@@ -77,38 +87,57 @@ export class InstanceServer {
       .onRaw(TUPLE_SET_TYPE, (packet, connection) => this.#handleTupleSet(packet, connection));
   }
 
-  /** True while every instance of the container is connected. */
-  get isComplete(): boolean {
-    return this.#sessions.size === this.#options.expected.ids.size;
+  /** Whether all of these instances are connected. */
+  areConnected(ids: readonly InstanceId[]): boolean {
+    return ids.every((id) => this.#sessions.has(id));
   }
 
-  /** True once every instance of the container has registered, even if one is away just now. */
+  /** True once every expected instance has registered, even if one is away just now. */
   get hasSeenAll(): boolean {
-    return this.#addresses.size === this.#options.expected.ids.size;
+    return [...this.#options.expected.ids].every((id) => this.#addresses.has(id));
   }
 
   get sessions(): readonly InstanceSession[] {
     return [...this.#sessions.values()];
   }
 
-  /** The instances as they registered. */
+  /** The expected instances, as they registered. */
   get addresses(): readonly InstanceAddress[] {
-    return [...this.#addresses.values()];
+    return [...this.#options.expected.ids].flatMap((id) => this.#addresses.get(id) ?? []);
   }
 
-  /** Gives the plan to all instances, and from now on to each one that registers. */
-  publishPlan(plan: PhysicalPlanMessage): void {
+  /** Gives the plan to all instances that it has, and to each one that registers later (S4). */
+  publishPlan(plan: PlanForInstances): void {
     this.#plan = plan;
-    const assignment = NewInstanceAssignment.create({ pplan: plan });
-    const connections = Array.from(this.#sessions.values(), ({ connection }) => connection);
+    const assignment = NewInstanceAssignment.create({ pplan: plan.message });
+    const sessions = this.sessions.filter(({ address }) => plan.tasks.has(address.task));
+    const connections = sessions.map(({ connection }) => connection);
     broadcast(connections, NewInstanceAssignment, assignment);
+  }
+
+  /** Ends the connections of instances that are neither expected nor in the plan in force. */
+  dismiss(isInPlan: (task: TaskId) => boolean): void {
+    const { ids } = this.#options.expected;
+    for (const [id, { task }] of this.#addresses) {
+      if (ids.has(id) || isInPlan(task)) continue;
+      this.#addresses.delete(id);
+      this.#incarnations.forget(id);
+      const why = environmentError(
+        'NOT_EXPECTED',
+        `${id} is not an instance of this container now`,
+      );
+      this.#sessions.get(id)?.connection.close(why);
+    }
   }
 
   #handleRegister(request: RegisterRequest, connection: PacketConnection): RegisterResponse {
     const claim = claimOf(request);
     const { own, expected, clock, logger, instanceWindowBytes, hasEnded } = this.#options;
-    const decision = decideRegistration(claim, own, expected);
     const instance = claim.instance.id;
+    const replaced = this.#incarnations.isReplaced(instance, claim.incarnation);
+    const decision = replaced
+      ? refuse('DUPLICATE_PEER', `a process of ${instance} that was started later has registered`)
+      : decideRegistration(claim, own, expected);
     if (decision.kind === 'refuse') {
       const { code, why } = decision;
       logger.warn('refused an instance', {
@@ -121,15 +150,18 @@ export class InstanceServer {
       clock.soon(() => connection.close(environmentError(code, why)));
       return RegisterInstance.response.create({
         status: { status: StatusCode.NOTOK, message: why },
+        ...(replaced && { replaced }),
       });
     }
+    this.#incarnations.note(instance, claim.incarnation);
     const session = new InstanceSession(claim.instance, connection, decision.isForeign);
     this.#replace(session);
     logger.info('an instance registered', { instance, remote: connection.remote });
     this.#options.events.onRegistered(session);
+    const plan = this.#plan?.tasks.has(claim.instance.task) === true ? this.#plan : undefined;
     return RegisterInstance.response.create({
       status: { status: StatusCode.OK },
-      ...(this.#plan && { pplan: this.#plan }),
+      ...(plan && { pplan: plan.message }),
       ...(!session.isForeign && {
         creditBytes: BigInt(instanceWindowBytes),
         ended: hasEnded(session.address.task), // S3
@@ -171,7 +203,9 @@ export class InstanceServer {
   }
 }
 
-function claimOf(request: RegisterRequest): RegistrationClaim {
+function claimOf(
+  request: RegisterRequest,
+): RegistrationClaim & { readonly incarnation: Incarnation } {
   const has = (field: keyof RegisterRequest): boolean => Object.hasOwn(request, field);
   return {
     topologyName: request.topologyName,
@@ -179,6 +213,8 @@ function claimOf(request: RegisterRequest): RegistrationClaim {
     token: has('token') ? request.token : undefined,
     engineVersion: has('engineVersion') ? request.engineVersion : undefined,
     creditBytes: has('creditBytes') ? Number(request.creditBytes) : undefined,
+    // Absent fields read as empty and zero, and are compared with nothing (I2).
+    incarnation: { bootId: request.bootId, startTicks: Number(request.startTicks) },
     instance: instanceFromMessage(
       assertDefined(request.instance, 'decode has checked required fields'),
     ),

@@ -87,6 +87,17 @@ export class LocalDestination implements SetSink {
     this.#traffic.tuplesToInstancesLost.add(this.#ledger.reset());
   }
 
+  /** The task has left the plan: all that is left for it is lost, as with its instance. */
+  close(): void {
+    this.disconnect();
+    const arrivals = this.#arrivals;
+    this.#arrivals = [];
+    for (const { sender, set, tupleCount } of arrivals) {
+      this.#traffic.tuplesToInstancesLost.add(tupleCount);
+      if (tupleCount > 0) sender.grant(this.task, set.length, set.length);
+    }
+  }
+
   /** From the task's outbox, which sends only while the instance is connected. */
   send(set: OutgoingSet): void {
     const payload = set.bytes.subarray(set.start, set.end);

@@ -24,6 +24,7 @@ import {
   streamManagerToMessage,
 } from '../wire/physical-plan.ts';
 import type { Membership } from './membership.ts';
+import { TaskNews } from './task-news.ts';
 
 /** Longer than a busy master needs for an answer; the connection is then made anew. */
 const ANSWER_TIMEOUT_MS = 5_000;
@@ -51,24 +52,32 @@ export interface MasterClientOptions {
 /**
  * The conversation with the topology master. Its location comes from the state manager. Once all
  * instances of the container have registered, the stream manager connects, registers itself and
- * them, and sends heartbeats; the master answers, and sends each new plan. A lost master is dialled
+ * them, and sends heartbeats; the master answers, and sends each new plan. When an update gives the
+ * container other instances it registers again on the same connection. A lost master is dialled
  * again for ever: tuples flow without it.
  *
  * M1. The highest epoch of a master that was ever seen, whatever the message, is the one that
  *     counts: locations, answers and plans of an older one are refused.
- * M2. One heartbeat at a time. It names every local task that has ended; one more that ends is told
- *     by a heartbeat at once, or by the next one when there is an answer to wait for.
- * M3. Each heartbeat also names every local task whose instance was lost before the task had ended:
- *     the master knows of a loss before it hears of that task's end, whatever becomes of the
- *     executor's report.
+ * M2. One heartbeat at a time. It says all that is known of the local tasks (task-news.ts), and by
+ *     which plan this stream manager works. News is told by a heartbeat at once, or by the next one
+ *     when there is an answer to wait for.
+ * M3. A heartbeat names every local task whose instance was lost before the task had ended: the
+ *     master knows of a loss before it hears of that task's end, whatever becomes of the executor's
+ *     report.
+ * M4. One registration at a time, and the newest instances win. When they are refused on a
+ *     connection that is registered, as by a master that does not know of the update yet, they are
+ *     said again a little later; that connection goes on.
  */
 export class MasterClient {
   readonly #options: MasterClientOptions;
   readonly #client: ReconnectingClient;
-  readonly #endedTasks: TaskId[] = [];
-  /** When the instance of a task was first lost, by the wall clock. */
-  readonly #lostTasks = new Map<TaskId, number>();
+  readonly #news = new TaskNews();
   #instances: readonly InstanceAddress[] | undefined;
+  /** What the master has accepted on the connection that there is. */
+  #registered: readonly InstanceAddress[] | undefined;
+  /** Where a registration is under way. */
+  #registering: PacketConnection | undefined;
+  #nextRegistration: Timer | undefined;
   #location: Address | undefined;
   #masterEpoch: Epoch = epoch(0);
   #watch: Watch | undefined;
@@ -91,8 +100,8 @@ export class MasterClient {
       handlers: new MessageHandlers().on(NewPhysicalPlan, ({ newPplan, masterEpoch }) =>
         this.#handlePlan(newPplan, masterEpoch),
       ),
-      onConnected: (connection) => this.#register(connection),
-      onDisconnected: () => this.#nextHeartbeat?.cancel(),
+      onConnected: (connection) => this.#begin(connection),
+      onDisconnected: () => this.#end(),
     });
   }
 
@@ -107,27 +116,40 @@ export class MasterClient {
     });
   }
 
-  /** All instances of the container have registered: the master may know. */
+  /** All expected instances of the container have registered: the master may know. */
   register(instances: readonly InstanceAddress[]): void {
     this.#instances = instances;
     this.#client.retarget(this.#location);
+    const { connection } = this.#client;
+    if (connection !== undefined) void this.#registerAgain(connection);
   }
 
   taskEnded(task: TaskId): void {
-    this.#endedTasks.push(task);
-    const { connection } = this.#client;
-    if (connection !== undefined) this.#heartbeatNow(connection);
+    this.#news.ended(task);
+    this.#tellSoon();
   }
 
   /** The instance of a task is gone, and with it perhaps tuples; repeats are harmless. */
   taskLost(task: TaskId): void {
-    if (!this.#lostTasks.has(task)) this.#lostTasks.set(task, this.#options.clock.wallNow());
+    this.#news.lost(task, this.#options.clock.wallNow());
+  }
+
+  /** A retiring task has ended, and nothing of it is left anywhere. */
+  taskRetired(task: TaskId): void {
+    this.#news.retired(task);
+    this.#tellSoon();
+  }
+
+  /** The plan that this stream manager works by, and which tasks it has in this container. */
+  planInForce(planEpoch: Epoch, tasks: ReadonlySet<TaskId>): void {
+    this.#news.planInForce(planEpoch, tasks);
+    this.#tellSoon();
   }
 
   close(): void {
     this.#watch?.close();
     this.#locationLimit?.cancel();
-    this.#nextHeartbeat?.cancel();
+    this.#end();
     this.#client.close();
   }
 
@@ -152,9 +174,59 @@ export class MasterClient {
     if (this.#instances !== undefined) this.#client.retarget(this.#location);
   }
 
-  async #register(connection: PacketConnection): Promise<void> {
+  /** The handshake of a connection. */
+  async #begin(connection: PacketConnection): Promise<void> {
+    this.#registered = undefined;
+    this.#isAwaitingAnswer = false;
+    await this.#registerNewest(connection);
+    this.#heartbeatNow(connection);
+  }
+
+  #end(): void {
+    this.#nextHeartbeat?.cancel();
+    this.#nextRegistration?.cancel();
+  }
+
+  /** On a connection that is registered (M4). */
+  async #registerAgain(connection: PacketConnection): Promise<void> {
+    if (this.#registering === connection || !connection.isOpen) return;
+    this.#nextRegistration?.cancel();
+    try {
+      await this.#registerNewest(connection);
+    } catch (error) {
+      if (!hasCode(error, 'NOT_EXPECTED')) {
+        connection.failHandler(error);
+        return;
+      }
+      const { clock, logger, reconnectIntervalMs } = this.#options;
+      logger.warn('the topology master does not know these instances yet', {
+        reason: error.message,
+      });
+      const again = (): void => void this.#registerAgain(connection);
+      this.#nextRegistration = clock.after(reconnectIntervalMs, again);
+    }
+  }
+
+  /** Until what is registered is the newest; then it is this connection's. */
+  async #registerNewest(connection: PacketConnection): Promise<void> {
+    this.#registering = connection;
+    try {
+      for (;;) {
+        const instances = assertDefined(this.#instances, 'the master is dialled to register');
+        if (isSameList(this.#registered, instances)) return;
+        await this.#register(connection, instances);
+        this.#registered = instances;
+      }
+    } finally {
+      if (this.#registering === connection) this.#registering = undefined;
+    }
+  }
+
+  async #register(
+    connection: PacketConnection,
+    instances: readonly InstanceAddress[],
+  ): Promise<void> {
     const { own, address } = this.#options;
-    const instances = assertDefined(this.#instances, 'the master is dialled to register');
     const request = RegisterStreamManager.request.create({
       stmgr: streamManagerToMessage(address),
       instances: instances.map(instanceToMessage),
@@ -162,13 +234,9 @@ export class MasterClient {
       engineVersion: own.engineVersion,
       masterEpoch: BigInt(this.#masterEpoch),
     });
-    const { status, pplan, masterEpoch } = await connection.request(
-      RegisterStreamManager,
-      request,
-      {
-        timeoutMs: ANSWER_TIMEOUT_MS,
-      },
-    );
+    const limit = { timeoutMs: ANSWER_TIMEOUT_MS };
+    const answer = await connection.request(RegisterStreamManager, request, limit);
+    const { status, pplan, masterEpoch } = answer;
     if (status?.status !== StatusCode.OK) {
       const why = status?.message ?? 'no reason given';
       const message = `the topology master refused this stream manager: ${why}`;
@@ -177,8 +245,6 @@ export class MasterClient {
     if (!this.#isCurrent(masterEpoch, 'an answer')) {
       throw environmentError('STALE_EPOCH', 'an older topology master answered');
     }
-    this.#isAwaitingAnswer = false;
-    this.#heartbeatNow(connection);
     if (pplan !== undefined) this.#options.events.onPlan(pplan);
   }
 
@@ -186,6 +252,11 @@ export class MasterClient {
     if (plan !== undefined && this.#isCurrent(masterEpoch, 'a plan')) {
       this.#options.events.onPlan(plan);
     }
+  }
+
+  #tellSoon(): void {
+    const { connection } = this.#client;
+    if (connection !== undefined) this.#heartbeatNow(connection);
   }
 
   #heartbeatNow(connection: PacketConnection): void {
@@ -198,15 +269,11 @@ export class MasterClient {
 
   async #heartbeat(connection: PacketConnection): Promise<void> {
     const { clock, heartbeatIntervalMs } = this.#options;
-    const told = this.#endedTasks.length;
+    const { version } = this.#news;
     const request = StreamManagerHeartbeat.request.create({
       heartbeatTime: BigInt(Math.floor(clock.wallNow() / 1_000)),
       stats: {},
-      endedTaskIds: [...this.#endedTasks],
-      lostTasks: Array.from(this.#lostTasks, ([taskId, lostAtMs]) => ({
-        taskId,
-        lostAt: BigInt(Math.floor(lostAtMs)),
-      })),
+      ...this.#news.all,
     });
     try {
       const { status } = await connection.request(StreamManagerHeartbeat, request, {
@@ -221,7 +288,7 @@ export class MasterClient {
       return;
     }
     this.#isAwaitingAnswer = false;
-    if (this.#endedTasks.length > told) this.#heartbeatNow(connection);
+    if (this.#news.version > version) this.#heartbeatNow(connection);
     else {
       const next = (): void => this.#heartbeatNow(connection);
       this.#nextHeartbeat = clock.after(heartbeatIntervalMs, next);
@@ -239,4 +306,12 @@ export class MasterClient {
     this.#masterEpoch = epoch(Number(masterEpoch));
     return true;
   }
+}
+
+function isSameList(
+  one: readonly InstanceAddress[] | undefined,
+  other: readonly InstanceAddress[],
+): boolean {
+  if (one?.length !== other.length) return false;
+  return other.every(({ id }) => one.some((address) => address.id === id));
 }

@@ -31,6 +31,9 @@ export interface SetSink {
  * O4. An open batch is sealed when it is full or can leave; while it cannot, it goes on filling.
  * O5. Whoever watches (congestion.ts) hears of what waits and of what leaves as the last thing that
  *     a call does, and only data counts: markers and acks never make a task be behind.
+ * O6. When the task has left the plan, what was sent to it counts as consumed: it had ended, and
+ *     its credit may still be on the way. What has not left is lost; that is nothing, unless the
+ *     task was taken away before its end.
  */
 export class Outbox implements Flushable, WatchedQueue {
   readonly task: TaskId;
@@ -91,8 +94,8 @@ export class Outbox implements Flushable, WatchedQueue {
     return this.#sentBytes - this.#window.underWayBytes;
   }
 
-  /** From now on `congestion` hears what happens here (O5). */
-  watch(congestion: Congestion): void {
+  /** From now on `congestion` hears what happens here (O5); undefined: nobody does. */
+  watch(congestion: Congestion | undefined): void {
     this.#congestion = congestion;
   }
 
@@ -109,6 +112,31 @@ export class Outbox implements Flushable, WatchedQueue {
     this.#sink = undefined;
     const lostTuples = this.#window.reset(onLost);
     this.#congestion?.judge();
+    return lostTuples;
+  }
+
+  /**
+   * The task has left the plan (O6). Returns how many tuples waited for it, which are lost;
+   * `onLost` hears of their trees.
+   */
+  close(onLost: OnLostRoots): number {
+    this.#sink = undefined;
+    this.#congestion = undefined;
+    for (const lane of this.#openLanes.splice(0)) this.add(lane.seal());
+    const waiting = this.#queue.slice(this.#head);
+    const lostTuples = this.#waitingTuples;
+    this.#sentBytes += this.#waitingBytes;
+    this.#queue = [];
+    this.#head = 0;
+    this.#queuedBytes = 0;
+    this.#waitingBytes = 0;
+    this.#waitingTuples = 0;
+    this.#window.reset();
+    for (const set of waiting) {
+      if (set.roots !== undefined) onLost(set.roots);
+      set.onSent();
+      set.release();
+    }
     return lostTuples;
   }
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock, Timer } from '../base/clock.ts';
 import { assertDefined } from '../base/assert.ts';
 import { environmentError, type EngineError } from '../base/errors.ts';
 import {
@@ -38,13 +38,19 @@ import {
   stopMessage,
   stopSignal,
 } from './pressure-signal.ts';
-import { PeerTraffic } from './traffic-metrics.ts';
+import { PeerTraffic, retirePeerTraffic } from './traffic-metrics.ts';
 
 type HelloRequest = ValueOf<typeof Hello.request>;
 type HelloResponse = ValueOf<typeof Hello.response>;
 
 /** Longer than a busy stream manager needs to answer; the peer is then dialled again. */
 const HELLO_TIMEOUT_MS = 5_000;
+
+/**
+ * How long a peer that has left the plan may keep its link: more than executors need to see that
+ * and to end it, as a rule milliseconds.
+ */
+const PARTING_MS_MAX = 10_000;
 
 /** The part of a plan that links need. */
 export interface Neighbourhood {
@@ -80,7 +86,11 @@ export interface PeerLinksOptions {
  * says.
  *
  * L1. One link a peer at most. A newer one ends the older: a peer that dials again has lost it.
- * L2. A peer that left the plan has no link, and no address of an older plan is dialled.
+ * L2. No address of an older plan is dialled, and a peer that left the plan is not dialled at all.
+ *     Its link stays until the peer ends it, which it does with its process, within bounds: acks of
+ *     its last tuples may still be in it, and to close a link is to read no more.
+ * L3. A stream manager that has left the plan itself ends no link: to others, who may not know yet,
+ *     that would be the loss of a peer.
  */
 export class PeerLinks {
   /** For connections that others dial. */
@@ -91,6 +101,8 @@ export class PeerLinks {
   /** Links of which the events have told. */
   readonly #up = new Set<PeerLink>();
   readonly #clients = new Map<StreamManagerId, ReconnectingClient>();
+  /** Links with peers that have left the plan, until they end (L2). */
+  readonly #parting = new Map<PeerLink, Timer>();
   #plan: Neighbourhood | undefined;
   #pressureMessages = 0;
 
@@ -136,20 +148,27 @@ export class PeerLinks {
     const before = this.#plan;
     this.#plan = plan;
     this.#closeStaleLinks(before, plan);
+    for (const { id } of before?.streamManagers ?? []) {
+      const hasLeft = !plan.streamManagers.some((address) => address.id === id);
+      if (hasLeft && !this.#links.has(id)) retirePeerTraffic(this.#options.metrics, id);
+    }
     const isDialled = ({ id }: StreamManagerAddress): boolean =>
       assertDefined(containerOfStreamManager(id), `${id} is a stream manager`) >
       this.#options.ownContainer;
     const dialled = plan.streamManagers.filter(isDialled);
-    for (const [id, client] of this.#clients) {
-      if (dialled.some((address) => address.id === id)) continue;
-      this.#clients.delete(id);
-      client.close();
+    for (const id of this.#clients.keys()) {
+      if (!dialled.some((address) => address.id === id)) this.#dialNoMore(id);
     }
     for (const { id, host, dataPort } of dialled) {
       const client = this.#clients.get(id) ?? this.#createClient(id);
       this.#clients.set(id, client);
       client.retarget({ host, port: dataPort });
     }
+  }
+
+  /** A plan is in force that does without this stream manager (L3). */
+  leave(): void {
+    for (const id of this.#clients.keys()) this.#dialNoMore(id);
   }
 
   close(): void {
@@ -162,11 +181,34 @@ export class PeerLinks {
     for (const link of this.#links.values()) {
       const now = plan.streamManagers.find(({ id }) => id === link.peer);
       const earlier = before?.streamManagers.find(({ id }) => id === link.peer);
-      const isMoved = now !== undefined && earlier !== undefined && hasMoved(earlier, now);
-      if (now !== undefined && !(isMoved && link.planEpoch < plan.epoch)) continue;
-      const why = now === undefined ? 'is not in the plan any more' : 'is somewhere else now';
-      link.connection.close(environmentError('STALE_EPOCH', `${link.peer} ${why}`));
+      if (now === undefined) {
+        if (link.planEpoch <= plan.epoch) this.#part(link); // Otherwise it is in a newer one (H2).
+      } else if (this.#parting.has(link)) this.#close(link, 'is another one now');
+      else if (earlier !== undefined && hasMoved(earlier, now) && link.planEpoch < plan.epoch) {
+        this.#close(link, 'is somewhere else now');
+      }
     }
+  }
+
+  #part(link: PeerLink): void {
+    if (this.#parting.has(link)) return; // By an earlier plan.
+    const end = (): void => this.#close(link, 'is not in the plan any more');
+    this.#parting.set(link, this.#options.clock.after(PARTING_MS_MAX, end));
+  }
+
+  #close({ peer, connection }: PeerLink, why: string): void {
+    connection.close(environmentError('STALE_EPOCH', `${peer} ${why}`));
+  }
+
+  /** Ends the attempts to dial a peer; its link, if there is one, stays up (L2, L3). */
+  #dialNoMore(id: StreamManagerId): void {
+    const client = this.#clients.get(id);
+    this.#clients.delete(id);
+    const link = this.#links.get(id);
+    if (client === undefined) return;
+    if (link !== undefined && client.connection === link.connection) {
+      link.connection.onClose(() => client.close());
+    } else client.close();
   }
 
   #createClient(peer: StreamManagerId): ReconnectingClient {
@@ -268,11 +310,20 @@ export class PeerLinks {
       this.#links.delete(peer);
       this.#linkByConnection.delete(connection);
       this.#up.delete(link);
-      logger.warn('lost a stream manager', { peer, reason: reason.message });
+      if (this.#endParting(link)) {
+        retirePeerTraffic(metrics, peer);
+        logger.info('a stream manager has left', { peer });
+      } else logger.warn('lost a stream manager', { peer, reason: reason.message });
       events.onLinkDown(link, reason);
     });
     metrics.counter('__clientmgr/__stmgr_new_connections').add(1);
     logger.info('linked with a stream manager', { peer, remote: connection.remote });
+  }
+
+  /** Whether its end was awaited. */
+  #endParting(link: PeerLink): boolean {
+    this.#parting.get(link)?.cancel();
+    return this.#parting.delete(link);
   }
 
   /** Its listener may have run already, if the connection ended during the hello. */

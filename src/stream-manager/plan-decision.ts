@@ -5,6 +5,7 @@ import { type Refusal, refuse } from './membership.ts';
 export interface PlanFacts {
   readonly streamManager: StreamManagerId;
   readonly topologyId: string;
+  /** The instances of this container that are expected; a plan may know fewer of them. */
   readonly instanceIds: ReadonlySet<InstanceId>;
   /** The plan in force; absent before the first. */
   readonly current: PhysicalPlan | undefined;
@@ -14,12 +15,7 @@ export type PlanDecision =
   | Refusal
   | { readonly kind: 'accept' }
   /** The same plan once more. */
-  | { readonly kind: 'ignore' }
-  /**
-   * The tasks are others than before. As in Heron, a stream manager works for one set of tasks:
-   * another process takes over, which the executor starts.
-   */
-  | { readonly kind: 'restart' };
+  | { readonly kind: 'ignore' };
 
 /** Pure: what a stream manager does with a plan from the topology master. */
 export function decidePlan(plan: PhysicalPlan, facts: PlanFacts): PlanDecision {
@@ -34,27 +30,29 @@ export function decidePlan(plan: PhysicalPlan, facts: PlanFacts): PlanDecision {
   if (current !== undefined && plan.epoch === current.epoch && plan.epoch > 0) {
     return { kind: 'ignore' };
   }
+  const planned = plan.instances.filter((instance) => instance.streamManager === streamManager);
   if (!plan.streamManagers.some(({ id }) => id === streamManager)) {
+    if (planned.length === 0 && hasRetired(current, streamManager)) return { kind: 'accept' };
     return refuse('NOT_EXPECTED', `plan ${plan.epoch} does not know ${streamManager}`);
   }
-  const planned = plan.instances.filter((instance) => instance.streamManager === streamManager);
-  const isOurs =
-    planned.length === instanceIds.size && planned.every(({ id }) => instanceIds.has(id));
-  if (!isOurs) {
+  const earlier = idsOf(current, streamManager);
+  if (!planned.every(({ id }) => instanceIds.has(id) || earlier.has(id))) {
     const ids = planned.map(({ id }) => id).join(', ');
     return refuse(
       'NOT_EXPECTED',
       `plan ${plan.epoch} gives this container other instances: ${ids}`,
     );
   }
-  if (current !== undefined && tasksOf(current) !== tasksOf(plan)) return { kind: 'restart' };
   return { kind: 'accept' };
 }
 
-/** Which task is where, as text to compare. */
-function tasksOf(plan: PhysicalPlan): string {
-  return plan.instances
-    .map(({ id, task, component, streamManager }) => `${task}:${id}:${component}:${streamManager}`)
-    .toSorted()
-    .join('\n');
+/** Whether a plan has marked a whole container as retiring: the next one may be without it. */
+function hasRetired(plan: PhysicalPlan | undefined, id: StreamManagerId): boolean {
+  const own = plan?.instances.filter(({ streamManager }) => streamManager === id) ?? [];
+  return own.length > 0 && own.every(({ isRetiring }) => isRetiring === true);
+}
+
+function idsOf(plan: PhysicalPlan | undefined, id: StreamManagerId): ReadonlySet<InstanceId> {
+  const own = plan?.instances.filter(({ streamManager }) => streamManager === id) ?? [];
+  return new Set(own.map((instance) => instance.id));
 }

@@ -1,4 +1,5 @@
-import { environmentError, hasCode, type EngineError } from '../base/errors.ts';
+import { hasCode } from '../base/errors.ts';
+import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/logger.ts';
 import type { PhysicalPlan } from '../model/physical-plan.ts';
 import { type PhysicalPlanMessage, physicalPlanFromMessage } from '../wire/physical-plan.ts';
@@ -12,11 +13,12 @@ export interface PlanInForce {
   readonly message: PhysicalPlanMessage;
 }
 
-export interface PlanIntakeOptions extends Omit<PlanFacts, 'current'> {
+export interface PlanIntakeOptions extends Omit<PlanFacts, 'current' | 'instanceIds'> {
+  /** Those that are expected just now. */
+  readonly instanceIds: () => ReadonlySet<InstanceId>;
   /** The topology as its `.defn` file holds it. */
   readonly definition: TopologyMessage;
   readonly logger: Logger;
-  readonly onFailure: (error: EngineError) => void;
 }
 
 /** Keeps the plan in force, and lets only those through that may replace it. */
@@ -34,14 +36,17 @@ export class PlanIntake {
 
   /** Returns the plan when it is in force from now on; undefined when nothing changes. */
   take(message: PhysicalPlanMessage): PlanInForce | undefined {
-    const { logger, onFailure, definition } = this.#options;
+    const { logger, definition, streamManager, topologyId, instanceIds } = this.#options;
     const plan = this.#read(message);
     if (plan === undefined) return undefined;
-    const decision = decidePlan(plan, { ...this.#options, current: this.#current?.plan });
+    const decision = decidePlan(plan, {
+      streamManager,
+      topologyId,
+      instanceIds: instanceIds(),
+      current: this.#current?.plan,
+    });
     if (decision.kind === 'refuse') {
       logger.error('refused a plan', { code: decision.code, reason: decision.why });
-    } else if (decision.kind === 'restart') {
-      onFailure(environmentError('NOT_EXPECTED', `plan ${plan.epoch} has other tasks`));
     }
     if (decision.kind !== 'accept') return undefined;
     logger.info('a plan is in force', { epoch: plan.epoch, state: plan.topology.state });

@@ -75,6 +75,16 @@ export class PressureAnnouncer {
     this.#settling ??= this.#clock.soon(() => this.#settle());
   }
 
+  /** The task gets no tuples any more: what was said of it is taken back. */
+  forget(congestion: Congestion): void {
+    this.#changed.delete(congestion);
+    const said = this.#said.get(congestion.task);
+    if (said === undefined) return;
+    said.waiting?.cancel();
+    if (said.isAnnounced) this.#stop(said);
+    this.#said.delete(congestion.task);
+  }
+
   /** No timer is left, and nothing is said any more, whatever connections end from now on. */
   close(): void {
     this.#isClosed = true;

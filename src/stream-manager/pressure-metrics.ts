@@ -1,4 +1,4 @@
-import type { StreamManagerId } from '../base/ids.ts';
+import type { InstanceId, StreamManagerId } from '../base/ids.ts';
 import type { InstanceAddress } from '../model/physical-plan.ts';
 import type { Hold } from './hold-book.ts';
 
@@ -26,7 +26,17 @@ export function initiatorMetrics(
   ownId: StreamManagerId,
 ): readonly string[] {
   const isLocal = streamManager === ownId;
-  return [INITIATED, `${OF_INSTANCE}${id}`, ...(isLocal ? [BY_LOCAL_INSTANCE] : [])];
+  return [INITIATED, timesOfInstance(id), ...(isLocal ? [BY_LOCAL_INSTANCE] : [])];
+}
+
+/** That of one instance alone. */
+export function timesOfInstance(id: InstanceId): string {
+  return `${OF_INSTANCE}${id}`;
+}
+
+/** Bytes that wait for an instance of this container or are under way to it. */
+export function bufferOfInstance(id: InstanceId): string {
+  return `__connection_buffer_by_instanceid/${id}/bytes`;
 }
 
 /** What runs while a hold reaches a spout of the container. */

@@ -38,6 +38,12 @@ export class PressureTimes {
     }
   }
 
+  /** What these stretches are about is gone; none of them runs. */
+  forget(...names: readonly string[]): void {
+    for (const name of names) this.#stretches.delete(name);
+    this.#metrics.retire(...names);
+  }
+
   /** Brings all counters up to now. */
   settle(): void {
     for (const stretch of this.#stretches.values()) this.#count(stretch);

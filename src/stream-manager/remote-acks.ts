@@ -39,20 +39,27 @@ export class RemoteAcks {
   #dirty: Account[] = [];
   readonly #freeFolds: AckFold[] = [];
 
-  /** `tasks` are the spout tasks elsewhere. `onNews`: there is something to flush. */
-  constructor(tasks: readonly TaskId[], pool: BatchPool, onNews: () => void) {
+  /** `onNews`: there is something to flush. */
+  constructor(pool: BatchPool, onNews: () => void) {
     this.#pool = pool;
     this.#onNews = onNews;
-    for (const task of tasks) {
-      this.#accounts.set(task, {
-        task,
-        link: undefined,
-        fold: undefined,
-        fails: new SettledRoots(task),
-        sourceTask: 0,
-        lostBytes: 0,
-      });
-    }
+  }
+
+  /** A spout task elsewhere, and the link with its stream manager, if it is up. */
+  open(task: TaskId, link: PeerLink | undefined): void {
+    this.#accounts.set(task, {
+      task,
+      link,
+      fold: undefined,
+      fails: new SettledRoots(task),
+      sourceTask: 0,
+      lostBytes: 0,
+    });
+  }
+
+  /** The task has left the plan: what has gathered still leaves, and nothing gathers any more. */
+  close(task: TaskId): void {
+    this.#accounts.delete(task);
   }
 
   /** `tasks` are the tasks of the link's stream manager. */

@@ -37,9 +37,27 @@ export class SpoutHolds {
     return new Set(this.#reasons.keys());
   }
 
-  /** There is a plan that says which spouts there are. */
-  start(spouts: UpstreamSpouts): void {
+  /** A plan is in force that says which spouts there are; `holds` are all reasons just now. */
+  update(spouts: UpstreamSpouts, holds: readonly Hold[]): void {
+    const before = new Map(this.#reasons);
     this.#spouts = spouts;
+    this.#reasons.clear();
+    for (const hold of holds.toSorted((one, other) => one.sinceMs - other.sinceMs)) {
+      for (const task of spouts.of(hold.component)) addTo(this.#reasons, task, hold);
+    }
+    let isChanged = false;
+    for (const task of new Set([...before.keys(), ...this.#reasons.keys()])) {
+      const told = firstOf(before.get(task) ?? []);
+      const next = firstOf(this.#reasons.get(task) ?? []);
+      if (next !== told) this.#sessions.get(task)?.setHeld(next);
+      isChanged ||= (next === undefined) !== (told === undefined);
+    }
+    if (isChanged) this.#options.onChange(this.held);
+  }
+
+  /** Whether a reason holds any spout of this container; none does before there is a plan. */
+  isEffective(hold: Hold): boolean {
+    return this.#spouts !== undefined && this.#spouts.of(hold.component).size > 0;
   }
 
   /** Returns whether it holds any spout of this container; none before there is a plan. */
@@ -89,6 +107,12 @@ export class SpoutHolds {
   disconnect(task: TaskId): void {
     this.#sessions.delete(task);
   }
+}
+
+function addTo(reasons: Map<TaskId, Set<Hold>>, task: TaskId, hold: Hold): void {
+  const known = reasons.get(task);
+  if (known === undefined) reasons.set(task, new Set([hold]));
+  else known.add(hold);
 }
 
 function firstOf(holds: Iterable<Hold>): Hold | undefined {

@@ -7,14 +7,14 @@ import { registerProcessMetrics } from '../metrics/process-metrics.ts';
 import { createProcessPublisher } from '../metrics-publisher/process-publisher.ts';
 import type { ProcessEnvironment } from '../process-start/process-environment.ts';
 import { openTopologyProcess } from '../process-start/topology-process.ts';
+import { parseStateAddress } from '../state-manager/state-address.ts';
 import { StoredTopology } from '../wire/messages.ts';
 import type { Membership } from './membership.ts';
 import { StreamManager } from './stream-manager.ts';
 
 /*
   The stream manager's process. It ends by itself only when it cannot go on: 69 when the topology
-  master is not found in time, 73 when a port is taken, 77 when the name belongs to another submit
-  or the plan has other tasks.
+  master is not found in time, 73 when a port is taken, 77 when the name belongs to another submit.
 */
 
 export const NAME = 'heron-stmgr';
@@ -38,7 +38,7 @@ export async function streamManagerMain(
   const opened = await openTopologyProcess(context, environment, {
     definitionFile: flags.text('definition-file'),
     logDirectory: flags.text('log-directory'),
-    stateRoot: flags.text('state-root'),
+    state: parseStateAddress(flags.text('state')),
     logName: `heron-${id}`,
     name: id,
   });

@@ -6,12 +6,13 @@ import {
   containerOfStreamManager,
   type InstanceId,
   type StreamManagerId,
+  type TaskId,
 } from '../base/ids.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
 import { BYTES_PER_MB } from '../base/units.ts';
 import type { MetricsRegistry } from '../metrics/metrics-registry.ts';
-import type { PhysicalPlan } from '../model/physical-plan.ts';
+import type { InstanceAddress, PhysicalPlan } from '../model/physical-plan.ts';
 import { PlanIndex } from '../model/plan-index.ts';
 import { reliabilityOf } from '../model/reliability.ts';
 import { backPressureMarks, type Settings } from '../model/settings.ts';
@@ -20,23 +21,25 @@ import { PacketServer } from '../net/server.ts';
 import type { StateManager } from '../state-manager/state-manager.ts';
 import type { PhysicalPlanMessage } from '../wire/physical-plan.ts';
 import { type TopologyMessage, topologyFromMessage } from '../wire/topology.ts';
-import { AckTraffic } from './ack-traffic.ts';
+import { AckTraffic, type AtLeastOnceOptions } from './ack-traffic.ts';
 import { BackPressure, type PressureView } from './back-pressure.ts';
 import type { DataHoldings } from './data-holdings.ts';
-import { type AtLeastOnceOptions, DataPath } from './data-path.ts';
+import { DataPath } from './data-path.ts';
+import { InstanceExpectation } from './expected-instances.ts';
 import { InstanceServer } from './instance-server.ts';
 import type { InstanceSession } from './instance-session.ts';
 import { MasterClient } from './master-client.ts';
 import type { Membership } from './membership.ts';
 import type { PeerLink } from './peer-link.ts';
 import { PeerLinks } from './peer-links.ts';
-import { PlanIntake } from './plan-intake.ts';
-import { type ExpectedInstances, taskOfInstanceId } from './registration.ts';
+import { PlanIntake, type PlanInForce } from './plan-intake.ts';
+import { taskOfInstanceId } from './registration.ts';
 import { InstanceTraffic } from './traffic-metrics.ts';
 
 export interface StreamManagerOptions {
   readonly id: StreamManagerId;
   readonly own: Membership;
+  /** The instances of the container, until the packing plan says otherwise. */
   readonly instanceIds: readonly InstanceId[];
   /** The topology as its `.defn` file holds it. */
   readonly definition: TopologyMessage;
@@ -69,10 +72,15 @@ export interface StreamManagerOptions {
  *   4. gives the plan to its instances, which start (`#open`)
  *
  * From then on each part may go away and come back by itself; the others go on.
+ *
+ * An update of the topology comes as a packing plan, by which other instances may register, and as
+ * physical plans: one with the new tasks, in which others are marked as retiring, and one without
+ * those. Each of them takes effect in one turn (`#workBy`). A stream manager that starts in the
+ * middle of an update begins with what is in force then.
  */
 export class StreamManager {
   readonly #options: StreamManagerOptions;
-  readonly #expected: ExpectedInstances;
+  readonly #expected: InstanceExpectation;
   readonly #instances: InstanceServer;
   readonly #peers: PeerLinks;
   readonly #path: DataPath;
@@ -80,12 +88,14 @@ export class StreamManager {
   readonly #plans: PlanIntake;
   #servers: readonly PacketServer[] = [];
   #master: MasterClient | undefined;
+  #plan: PlanIndex | undefined;
   #isOpen = false;
 
   constructor(options: StreamManagerOptions) {
     this.#options = options;
-    this.#expected = expectedInstances(options);
+    this.#expected = this.#createExpectation();
     this.#path = this.#createPath();
+    this.#path.expect(this.#expectedTasks());
     this.#instances = this.#createInstanceServer();
     this.#peers = this.#createPeerLinks();
     this.#pressure = this.#createBackPressure();
@@ -93,7 +103,7 @@ export class StreamManager {
       ...options,
       streamManager: options.id,
       topologyId: options.own.topologyId,
-      instanceIds: this.#expected.ids,
+      instanceIds: () => this.#expected.ids,
     });
   }
 
@@ -117,6 +127,7 @@ export class StreamManager {
     this.#servers = [instances, peers];
     this.#master = this.#createMasterClient(peers.address.port, instances.address.port);
     this.#master.start();
+    this.#expected.start();
   }
 
   /** The ports that were really taken. */
@@ -152,6 +163,7 @@ export class StreamManager {
 
   /** Idempotent. */
   async close(): Promise<void> {
+    this.#expected.close();
     this.#master?.close();
     this.#pressure.close();
     this.#peers.close();
@@ -159,14 +171,25 @@ export class StreamManager {
     this.#path.close(); // Now nothing comes in any more that would start its timers again.
   }
 
+  #createExpectation(): InstanceExpectation {
+    const { id, instanceIds, definition, own } = this.#options;
+    const { components } = topologyFromMessage(definition);
+    return new InstanceExpectation({
+      ...this.#options,
+      topologyName: own.topologyName,
+      streamManager: id,
+      container: assertDefined(containerOfStreamManager(id), `${id} is a stream manager`),
+      ids: new Set(instanceIds),
+      languages: new Map(components.map(({ name, language }) => [componentName(name), language])),
+      onChange: () => this.#onExpectation(),
+    });
+  }
+
   #createPath(): DataPath {
-    const { instanceIds, settings, metrics } = this.#options;
-    const localTasks = instanceIds.map((instance) =>
-      assertDefined(taskOfInstanceId(instance), `${instance} ends with its task`),
-    );
+    const { id, settings, metrics } = this.#options;
     return new DataPath({
       ...this.#options,
-      localTasks,
+      streamManager: id,
       peerWindowBytes: settings.get('heron.streammgr.credit.bytes'),
       instanceWindowBytes: settings.get('heron.instance.credit.bytes'),
       keyGroups: settings.get('topology.key.groups'),
@@ -174,6 +197,7 @@ export class StreamManager {
       atLeastOnce: atLeastOnce(settings, metrics),
       dropsWhenBehind: settings.get('topology.droptuples.upon.backpressure'),
       onEnded: (task) => this.#master?.taskEnded(task),
+      onRetired: (task) => this.#onRetired(task),
     });
   }
 
@@ -250,12 +274,34 @@ export class StreamManager {
     });
   }
 
+  #expectedTasks(): ReadonlySet<TaskId> {
+    const task = (id: InstanceId): TaskId =>
+      assertDefined(taskOfInstanceId(id), `${id} ends with its task`);
+    return new Set(Array.from(this.#expected.ids, task));
+  }
+
+  /** The packing plan gives the container other instances. */
+  #onExpectation(): void {
+    this.#path.expect(this.#expectedTasks());
+    this.#dismissInstances();
+    this.#registerIfComplete();
+  }
+
+  #registerIfComplete(): void {
+    if (this.#instances.hasSeenAll) this.#master?.register(this.#instances.addresses);
+  }
+
+  /** Those that are neither expected nor in the plan have to go. */
+  #dismissInstances(): void {
+    this.#instances.dismiss((task) => this.#plan?.instanceOf(task) !== undefined);
+  }
+
   #onInstanceRegistered(session: InstanceSession): void {
+    const { task } = session.address;
     this.#path.instanceRegistered(session);
-    this.#pressure.instanceRegistered(session.address.task, session);
-    if (this.#isOpen) this.#path.instanceOpened(session);
-    if (!this.#instances.hasSeenAll) return;
-    this.#master?.register(this.#instances.addresses);
+    this.#pressure.instanceRegistered(task, session);
+    if (this.#isOpen && this.#isPlanned(task)) this.#path.instanceOpened(session);
+    this.#registerIfComplete();
     // After this turn: the answer to the registration comes before anything else.
     this.#options.clock.soon(() => this.#openIfReady());
   }
@@ -264,32 +310,59 @@ export class StreamManager {
     const { task } = session.address;
     this.#path.instanceLost(session);
     this.#pressure.instanceLost(task);
-    // Before the first plan there is no data, and behind the end marker there is none left.
-    if (this.plan !== undefined && !this.#path.hasEnded(task)) this.#master?.taskLost(task);
+    // Before a plan has it there is no data, and behind the end marker there is none left.
+    if (this.#isPlanned(task) && !this.#path.hasEnded(task)) this.#master?.taskLost(task);
+  }
+
+  #onRetired(task: TaskId): void {
+    this.#options.logger.info('a task has retired', { task });
+    this.#master?.taskRetired(task);
   }
 
   #onPlan(message: PhysicalPlanMessage): void {
-    const isFirst = this.#plans.current === undefined;
     const inForce = this.#plans.take(message);
     if (inForce === undefined) return;
-    const { plan } = inForce;
-    if (isFirst) this.#start(new PlanIndex(plan));
-    this.#peers.update(plan);
-    if (isFirst) this.#linkPeersThatCameFirst(plan);
-    if (this.#isOpen) this.#instances.publishPlan(inForce.message);
-    else this.#openIfReady();
+    this.#workBy(inForce);
+    const { epoch } = inForce.plan;
+    this.#master?.planInForce(epoch, new Set(this.#ownInstances().map(({ task }) => task)));
+    this.#openIfReady();
   }
 
-  #start(plan: PlanIndex): void {
-    this.#path.start(plan);
-    this.#pressure.start(plan, this.#path.outboxes);
+  /**
+   * A plan is in force from now on. Instances get it ahead of tuples that it routes to them. Peers
+   * come last: by then no queue and no tree knows those that are gone.
+   */
+  #workBy(inForce: PlanInForce): void {
+    const before = this.#plan;
+    const plan = new PlanIndex(inForce.plan);
+    this.#plan = plan;
+    if (this.#isOpen) this.#publish(inForce);
+    this.#path.update(plan);
+    this.#pressure.update(plan, this.#path.outboxes);
+    if (this.#isOpen) {
+      this.#open((task) => before?.instanceOf(task) === undefined);
+    }
+    if (plan.streamManager(this.#options.id) === undefined) this.#leave();
+    else this.#peers.update(inForce.plan);
+    this.#dismissInstances();
   }
 
-  /** Peers may have said hello before there was a plan that says which tasks are theirs. */
-  #linkPeersThatCameFirst(plan: PhysicalPlan): void {
-    for (const { id } of plan.streamManagers) {
-      const link = this.#peers.linkWith(id);
-      if (link !== undefined) this.#path.linkUp(link);
+  /** The container has retired as a whole; the executor is about to end its processes. */
+  #leave(): void {
+    this.#options.logger.info('the plan does without this container');
+    this.#peers.leave();
+  }
+
+  #publish({ message }: PlanInForce): void {
+    const tasks = new Set(this.#ownInstances().map(({ task }) => task));
+    this.#instances.publishPlan({ message, tasks });
+  }
+
+  /** Lets tuples go to the instances of the plan that are chosen. */
+  #open(isChosen: (task: TaskId) => boolean): void {
+    for (const session of this.#instances.sessions) {
+      const { task } = session.address;
+      if (this.#isPlanned(task) && isChosen(task)) this.#path.instanceOpened(session);
     }
   }
 
@@ -297,11 +370,20 @@ export class StreamManager {
   #openIfReady(): void {
     const inForce = this.#plans.current;
     if (this.#isOpen || inForce === undefined) return;
-    if (!this.#instances.isComplete || !this.#peers.areAllUp) return;
+    const ids = this.#ownInstances().map(({ id }) => id);
+    if (!this.#instances.areConnected(ids) || !this.#peers.areAllUp) return;
     this.#isOpen = true;
     this.#options.logger.info('all instances and stream managers are connected');
-    this.#instances.publishPlan(inForce.message);
-    for (const session of this.#instances.sessions) this.#path.instanceOpened(session);
+    this.#publish(inForce);
+    this.#open(() => true);
+  }
+
+  #ownInstances(): readonly InstanceAddress[] {
+    return this.#plan?.instancesOf(this.#options.id) ?? [];
+  }
+
+  #isPlanned(task: TaskId): boolean {
+    return this.#plan?.instanceOf(task)?.streamManager === this.#options.id;
   }
 }
 
@@ -315,15 +397,4 @@ function atLeastOnce(settings: Settings, metrics: MetricsRegistry): AtLeastOnceO
 
 function packetLimit(settings: Settings): number {
   return settings.get('heron.streammgr.network.options.maximum.packet.mb') * BYTES_PER_MB;
-}
-
-function expectedInstances(options: StreamManagerOptions): ExpectedInstances {
-  const { id, instanceIds, definition } = options;
-  const { components } = topologyFromMessage(definition);
-  return {
-    streamManager: id,
-    container: assertDefined(containerOfStreamManager(id), `${id} is a stream manager`),
-    ids: new Set(instanceIds),
-    languages: new Map(components.map(({ name, language }) => [componentName(name), language])),
-  };
 }

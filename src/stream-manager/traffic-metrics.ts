@@ -36,6 +36,16 @@ export class InstanceTraffic {
   }
 }
 
+/** By field of PeerTraffic; Heron's names have the peer in front. */
+const PEER_COUNTERS = {
+  tuplesToPeer: '__tuples_to_stmgrs',
+  bytesToPeer: '__bytes_to_stmgrs',
+  tuplesToPeerLost: '__tuples_to_stmgrs_lost',
+  acksToPeer: '__ack_tuples_to_stmgrs',
+  failsToPeer: '__fail_tuples_to_stmgrs',
+  hellosToPeer: '__hello_messages_to_stmgrs',
+} as const;
+
 /** From this stream manager to one other. */
 export class PeerTraffic {
   readonly tuplesToPeer: Counter;
@@ -48,11 +58,21 @@ export class PeerTraffic {
   readonly failsToPeer: Counter;
 
   constructor(metrics: MetricsRegistry, peer: StreamManagerId) {
-    this.tuplesToPeer = metrics.counter(`__client_${peer}/__tuples_to_stmgrs`);
-    this.bytesToPeer = metrics.counter(`__client_${peer}/__bytes_to_stmgrs`);
-    this.tuplesToPeerLost = metrics.counter(`__client_${peer}/__tuples_to_stmgrs_lost`);
-    this.acksToPeer = metrics.counter(`__client_${peer}/__ack_tuples_to_stmgrs`);
-    this.failsToPeer = metrics.counter(`__client_${peer}/__fail_tuples_to_stmgrs`);
-    this.hellosToPeer = metrics.counter(`__client_${peer}/__hello_messages_to_stmgrs`);
+    const counter = (name: string): Counter => metrics.counter(peerCounter(peer, name));
+    this.tuplesToPeer = counter(PEER_COUNTERS.tuplesToPeer);
+    this.bytesToPeer = counter(PEER_COUNTERS.bytesToPeer);
+    this.tuplesToPeerLost = counter(PEER_COUNTERS.tuplesToPeerLost);
+    this.acksToPeer = counter(PEER_COUNTERS.acksToPeer);
+    this.failsToPeer = counter(PEER_COUNTERS.failsToPeer);
+    this.hellosToPeer = counter(PEER_COUNTERS.hellosToPeer);
   }
+}
+
+/** The peer has left the plan: its counters are published once more. */
+export function retirePeerTraffic(metrics: MetricsRegistry, peer: StreamManagerId): void {
+  metrics.retire(...Object.values(PEER_COUNTERS).map((name) => peerCounter(peer, name)));
+}
+
+function peerCounter(peer: StreamManagerId, name: string): string {
+  return `__client_${peer}/${name}`;
 }

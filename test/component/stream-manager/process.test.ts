@@ -17,8 +17,14 @@ const TOKEN = 'the token of the test';
 const topology = aTopology([aSpout('word')]);
 const plan = aPlanOf(topology, ['word', 1]);
 
-async function start(t: TestContext, flags: Readonly<Record<string, string | number>> = {}) {
-  const submitted = await SubmittedTopology.create(t, topology, packingPlanOf({ 1: ['word:1'] }));
+async function start(
+  t: TestContext,
+  flags: Readonly<Record<string, string | number>> = {},
+  config: Readonly<Record<string, string>> = {},
+) {
+  const definition = { ...topology, config: new Map(Object.entries(config)) };
+  const packing = packingPlanOf({ 1: ['word:1'] });
+  const submitted = await SubmittedTopology.create(t, definition, packing);
   const ownFlags = {
     'container-id': 1,
     id: 'stmgr-1',
@@ -74,6 +80,14 @@ describe('the process of a stream manager', () => {
     const { port } = server.address() as { readonly port: number };
     const { end } = await start(t, { 'data-port': port });
     assert.equal((await end).code, EXIT.portInUse);
+  });
+
+  it('ends with the reason when the state manager never comes up (O15)', async (t) => {
+    const impatient = { 'heron.check.tmanager.location.interval.ms': '500' };
+    const { end } = await start(t, { state: 'file:///dev/null/state' }, impatient);
+    const { code, stderr } = await end;
+    assert.equal(code, EXIT.unavailable);
+    assert.match(stderr, /^heron-stmgr cannot go on: .*topology master/);
   });
 
   it('says by its exit code that a flag is wrong', async (t) => {

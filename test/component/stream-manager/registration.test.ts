@@ -106,6 +106,26 @@ describe('registration of instances', () => {
     });
   }
 
+  it('S41: of a process that was started earlier is refused, whichever comes first', async (t) => {
+    const running = await RunningStreamManagers.start(t, plan);
+    const { instance: first } = await register(t, running, { bootId: 'boot', startTicks: 7 });
+    const { instance: later, answer } = await register(t, running, {
+      bootId: 'boot',
+      startTicks: 9,
+    });
+    assert.equal(answer.status?.status, StatusCode.OK);
+    await eventually(() => first.isClosed);
+    const { instance: back, answer: refusal } = await register(t, running, {
+      bootId: 'boot',
+      startTicks: 7,
+    });
+    assert.equal(refusal.status?.status, StatusCode.NOTOK);
+    assert.match(refusal.status.message, /that was started later has registered/);
+    assert.equal(refusal.replaced, true);
+    await eventually(() => back.isClosed);
+    assert.equal(later.isClosed, false);
+  });
+
   it('comes before tuples: a connection that begins with tuples ends', async (t) => {
     const running = await RunningStreamManagers.start(t, plan);
     const port = running.managerOf(1).manager.ports.localData;

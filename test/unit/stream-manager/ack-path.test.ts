@@ -6,6 +6,7 @@ import { AckedDataPaths } from '../../support/acked-data-paths.ts';
 import { aPlanOf } from '../../support/planned-tasks.ts';
 import { aBolt, anInput, anOutput, aSpout, aTopology } from '../../support/topologies.ts';
 import { aChain, aPair, FIRST, SECOND, the } from '../../support/tree-plans.ts';
+import { updated } from '../../support/updated-plans.ts';
 
 const ODD_KEYS = [1n, -1n, 2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n), (5n << 32n) | 5n];
 
@@ -212,13 +213,26 @@ describe('what is no usual tree', () => {
   it('acks of trees that never were, or of tasks that are no spouts, are counted', () => {
     const paths = new AckedDataPaths(aPair(2));
     const bolt = paths.instance(2);
-    for (const taskid of [1, 2, 99]) bolt.ack({ key: 5n, roots: [{ taskid, key: 5n }] });
-    bolt.fail({ key: 5n, roots: [{ taskid: 99, key: 5n }] });
+    for (const taskid of [1, 2, 0]) bolt.ack({ key: 5n, roots: [{ taskid, key: 5n }] });
+    bolt.fail({ key: 5n, roots: [{ taskid: 0, key: 5n }] });
     paths.settle();
     assert.equal(paths.count(1, '__server/__acks_without_tree'), 1);
     assert.equal(paths.count(2, '__server/__acks_without_tree'), 2);
     assert.equal(paths.count(2, '__server/__fails_without_tree'), 1);
     assert.deepEqual(paths.instance(1).sets, []);
+  });
+
+  it('acks of a spout that may be new are counted when a plan shows that it never was', () => {
+    const plan = aPair(2);
+    const paths = new AckedDataPaths(plan);
+    const bolt = paths.instance(2);
+    bolt.ack({ key: 5n, roots: [{ taskid: 3, key: 5n }] });
+    bolt.fail({ key: 5n, roots: [{ taskid: 3, key: 5n }] });
+    paths.settle();
+    assert.equal(paths.count(2, '__server/__acks_without_tree'), 0);
+    paths.update(updated(plan, { add: [['count', 2]] })); // Task 3 is a bolt.
+    assert.equal(paths.count(2, '__server/__acks_without_tree'), 1);
+    assert.equal(paths.count(2, '__server/__fails_without_tree'), 1);
   });
 
   it('a tree with the key of a live one takes its place, as in Heron', () => {

@@ -124,7 +124,7 @@ describe('back pressure', () => {
   it('is not for spouts that go away, nor for tasks that have not come yet', () => {
     const clock = new ManualClock();
     const manager = new MeshedManager('stmgr-1', plan, clock);
-    manager.pressure.start(new PlanIndex(plan), manager.outboxes);
+    manager.pressure.update(new PlanIndex(plan), manager.outboxes);
     clock.advance(10_000);
     manager.connect(WORD_1);
     manager.outbox(WORD_1).disconnect();

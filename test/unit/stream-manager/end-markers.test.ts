@@ -51,4 +51,38 @@ describe('EndMarkers', () => {
       [false, true, false],
     );
   });
+
+  it('knows of local tasks that send no more to one that retires', () => {
+    const topology = aTopology([aSpout('word'), aBolt('count', [anInput('word')])]);
+    const plan = new PlanIndex(aPlanOf(topology, ['word', 1], ['word', 1], ['count', 1]));
+    const [ended, sending, count] = [taskId(1), taskId(2), taskId(3)];
+    const markers = new EndMarkers();
+    markers.addLocal(ended);
+    assert.deepEqual(
+      [ended, sending, sending].map((task) => markers.addLocalFor(task, count)),
+      [false, true, false],
+    );
+    assert.ok(markers.hasLocalFor(sending, count));
+    assert.ok(!markers.hasLocal(sending));
+    assert.deepEqual(markers.upstreamOf(count, plan), [ended, sending]);
+    markers.addLocal(sending);
+    assert.deepEqual(markers.upstreamOf(count, plan), [ended, sending]);
+    assert.ok(!markers.awaitsTuplesFor(count, plan, () => true));
+  });
+
+  it('forgets a task that left the plan, as a source and as a destination', () => {
+    const markers = new EndMarkers();
+    const [one, two, three] = [taskId(1), taskId(2), taskId(3)];
+    for (const task of [one, two]) markers.addLocal(task);
+    for (const task of [two, three]) markers.addRemote(one, task);
+    markers.addRemote(two, three);
+    markers.addLocalFor(three, two);
+    markers.forget(two);
+    assert.deepEqual(markers.localTasks(), [one]);
+    assert.deepEqual(
+      [two, three].map((task) => markers.remoteTasksFor(task)),
+      [[], [one]],
+    );
+    assert.ok(!markers.hasLocalFor(three, two));
+  });
 });

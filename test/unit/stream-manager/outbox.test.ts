@@ -241,6 +241,44 @@ describe('what an outbox tells of itself', () => {
   });
 });
 
+describe('an outbox whose task has left the plan', () => {
+  it('gives back what waits in it, in batches that are open too, and tells of its trees', () => {
+    const { clock, outbox, aLane, sink } = anOutbox({ windowBytes: 1 });
+    outbox.connect(sink);
+    const { lane, source, pacing } = aLane(1);
+    const sent: string[] = [];
+    outbox.add({ ...aSetOf(50, 2), onSent: () => void sent.push('sent') });
+    const roots = Int32Array.of(1, 2, 3);
+    const release = (): void => void sent.push('released');
+    outbox.add({ ...aSetOf(70, 3), roots, onSent: () => void sent.push('left'), release });
+    source.received(400);
+    put(lane, 'open');
+    clock.runSoon();
+    assert.ok(pacing.isBlocked);
+    const lost: (readonly number[])[] = [];
+    assert.equal(
+      outbox.close((trees) => lost.push([...trees])),
+      4,
+    );
+    clock.runSoon();
+    assert.deepEqual(lost, [[1, 2, 3]]);
+    assert.deepEqual(sent, ['sent', 'left', 'released']);
+    assert.ok(!pacing.isBlocked);
+    assert.deepEqual([outbox.queuedBytes, outbox.waitingBytes, outbox.underWayBytes], [0, 0, 0]);
+    assert.equal(outbox.takenBytes, outbox.acceptedBytes);
+  });
+
+  it('tells nothing of trees of what was sent: that was consumed', () => {
+    const { outbox, sink } = anOutbox();
+    outbox.connect(sink);
+    outbox.add({ ...aSetOf(50, 2), roots: Int32Array.of(1, 2, 3) });
+    assert.equal(
+      outbox.close(() => assert.fail('a tree')),
+      0,
+    );
+  });
+});
+
 describe('LocalSource', () => {
   it('gets its bytes back when nothing of it waits', () => {
     const { clock, outbox, aLane, sink } = anOutbox({ windowBytes: 1 });

@@ -52,19 +52,22 @@ const plan = {
 /** The links of stream manager 2; whoever links with it hears at once that a task is slow. */
 function someLinks() {
   const clock = new ManualClock();
+  const log: string[] = [];
+  const write = (message: string): void => void log.push(message);
   const common = {
     clock,
     random: createSeededRandom(1),
-    logger: silentLogger,
+    logger: { ...silentLogger, info: write, warn: write },
     packetBytesMax: 1_000,
   };
   const events: string[] = [];
+  const network = new ScriptedNetwork();
   const links = new PeerLinks({
     ...common,
     own,
     ownId: streamManagerId('stmgr-2'),
     ownContainer: containerId(2),
-    network: new ScriptedNetwork(),
+    network,
     reconnectIntervalMs: 100,
     metrics: new MetricsRegistry(),
     events: {
@@ -77,16 +80,16 @@ function someLinks() {
       onPressure: () => undefined,
     },
   });
-  const sayHello = (): ScriptedStream => {
+  const sayHello = (planEpoch = 1n): ScriptedStream => {
     const stream = new ScriptedStream();
     const connection = new PacketConnection(stream, { ...common, handlers: links.handlers });
     assert.ok(connection.isOpen);
-    const request = Hello.request.create({ ...own, stmgr: peer, planEpoch: 1n });
+    const request = Hello.request.create({ ...own, stmgr: peer, planEpoch });
     const payload = Hello.request.encode(request);
     stream.feed(encodePacket(Hello.request.typeName, Buffer.alloc(32, 7), payload));
     return stream;
   };
-  return { clock, links, events, sayHello };
+  return { clock, links, events, log, network, sayHello };
 }
 
 async function takeTypes(stream: ScriptedStream): Promise<readonly string[]> {
@@ -145,5 +148,94 @@ describe('a stream manager that says hello', () => {
     clock.runSoon();
     assert.notEqual(links.linkWith(peer), older);
     assert.deepEqual(events, ['up', 'down', 'up']);
+  });
+});
+
+describe('a stream manager that leaves the plan', () => {
+  const without = { epoch: epoch(2), streamManagers: plan.streamManagers.slice(1) };
+  const PARTING_MS = 10_000;
+
+  it('keeps its link until it ends it, and is lost to nobody', async () => {
+    const { clock, links, events, log, sayHello } = someLinks();
+    links.update(plan);
+    const stream = sayHello();
+    clock.runSoon();
+    links.update(without);
+    assert.equal(links.linkWith(peer)?.connection.isOpen, true);
+    clock.advance(PARTING_MS / 2);
+    assert.ok(links.linkWith(peer)?.connection.isOpen);
+    stream.hangUp();
+    await settled();
+    assert.deepEqual(events, ['up', 'down']);
+    assert.ok(log.includes('a stream manager has left'));
+    assert.ok(!log.includes('lost a stream manager'));
+    assert.equal(clock.pendingTimers, 0);
+  });
+
+  it('and does not end its link loses it after a while', () => {
+    const { clock, links, events, sayHello } = someLinks();
+    links.update(plan);
+    sayHello();
+    clock.runSoon();
+    links.update(without);
+    clock.advance(PARTING_MS);
+    assert.equal(links.linkWith(peer), undefined);
+    assert.deepEqual(events, ['up', 'down']);
+  });
+
+  it('only by a plan that is older than its own keeps its link: it is in the newer one', () => {
+    const { clock, links, sayHello } = someLinks();
+    sayHello(3n);
+    clock.runSoon();
+    links.update(without);
+    clock.advance(2 * PARTING_MS);
+    assert.ok(links.linkWith(peer)?.connection.isOpen);
+    links.update({ ...plan, epoch: epoch(3) });
+    assert.equal(links.areAllUp, true);
+  });
+
+  it('and is in the next plan again, as another process, has to connect anew', () => {
+    const { clock, links, events, sayHello } = someLinks();
+    links.update(plan);
+    sayHello();
+    clock.runSoon();
+    links.update(without);
+    links.update({ ...plan, epoch: epoch(3) });
+    assert.equal(links.linkWith(peer), undefined);
+    assert.equal(links.areAllUp, false);
+    sayHello(3n);
+    clock.runSoon();
+    assert.deepEqual(events, ['up', 'down', 'up']);
+    assert.equal(links.areAllUp, true);
+  });
+
+  it('is dialled no more, neither when its link ends nor when it had none', async () => {
+    const { clock, links, network } = someLinks();
+    const third = { ...plan.streamManagers[0], id: streamManagerId('stmgr-3') };
+    const three = {
+      epoch: epoch(1),
+      streamManagers: [...plan.streamManagers, third],
+    } as typeof plan;
+    links.update(three);
+    assert.equal(network.dials.length, 1);
+    network.dials[0]?.refuse();
+    await settled();
+    links.update({ ...plan, epoch: epoch(2) });
+    clock.advance(60_000);
+    assert.equal(network.dials.length, 1);
+  });
+
+  it('is this one itself: it ends no link and dials nobody any more', async () => {
+    const { clock, links, network, sayHello } = someLinks();
+    links.update(plan);
+    const stream = sayHello();
+    clock.runSoon();
+    links.leave();
+    clock.advance(2 * PARTING_MS);
+    assert.ok(links.linkWith(peer)?.connection.isOpen);
+    assert.equal(network.dials.length, 0);
+    stream.hangUp();
+    await settled();
+    assert.equal(clock.pendingTimers, 0);
   });
 });

@@ -5,9 +5,12 @@ import type { PhysicalPlan } from '../../../src/model/physical-plan.ts';
 import { decidePlan, type PlanFacts } from '../../../src/stream-manager/plan-decision.ts';
 import { aPlanOf } from '../../support/planned-tasks.ts';
 import { aTopology } from '../../support/topologies.ts';
+import { updated } from '../../support/updated-plans.ts';
 
 const topology = aTopology();
 const plan = aPlanOf(topology, ['sentences', 1], ['split', 2], ['count', 1]);
+/** All tasks of the first container go. */
+const retiring = updated(plan, { retire: [1, 3] });
 
 function facts(current?: PhysicalPlan): PlanFacts {
   const own = plan.streamManagers[0]?.id;
@@ -58,19 +61,41 @@ describe('decidePlan', () => {
       'refuse',
     ],
     [
-      'refuses one with fewer instances here',
+      'accepts one with fewer instances here: others have registered for an update',
       aPlanOf(topology, ['sentences', 1], ['split', 2]),
       undefined,
+      'accept',
+    ],
+    [
+      'accepts one with other tasks elsewhere',
+      updated(plan, { add: [['count', 2]] }),
+      plan,
+      'accept',
+    ],
+    [
+      'refuses one with a task here that is not expected',
+      updated(plan, { add: [['count', 1]] }),
+      plan,
+      'refuse',
+    ],
+    ['accepts one that marks tasks as retiring', retiring, plan, 'accept'],
+    [
+      'accepts one without this stream manager when all that it had was retiring',
+      updated(retiring, { remove: [1, 3] }),
+      retiring,
+      'accept',
+    ],
+    [
+      'refuses one without it while a task of it stays',
+      updated(updated(plan, { retire: [1] }), { remove: [1, 3] }),
+      updated(plan, { retire: [1] }),
       'refuse',
     ],
     [
-      'leaves a plan with other tasks to a new process',
-      {
-        ...aPlanOf(topology, ['sentences', 1], ['split', 2], ['count', 1], ['count', 2]),
-        epoch: epoch(2),
-      },
-      plan,
-      'restart',
+      'refuses one with tasks for a stream manager that it does not have',
+      { ...retiring, epoch: epoch(3), streamManagers: retiring.streamManagers.slice(1) },
+      retiring,
+      'refuse',
     ],
     [
       'works on when only addresses change',
@@ -86,4 +111,9 @@ describe('decidePlan', () => {
   for (const [what, incoming, current, kind] of kinds) {
     it(what, () => assert.equal(decidePlan(incoming, facts(current)).kind, kind));
   }
+
+  it('accepts instances of the plan in force that are expected no more', () => {
+    const known = { ...facts(plan), instanceIds: new Set<never>() };
+    assert.equal(decidePlan({ ...plan, epoch: epoch(2) }, known).kind, 'accept');
+  });
 });

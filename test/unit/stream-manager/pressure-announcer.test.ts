@@ -41,6 +41,7 @@ function anAnnouncer(clock: ManualClock) {
     onRenew: (congestion) => say('renew', congestion),
     onStop: (congestion) => say('stop', congestion),
   });
+  const congestions = new Map<number, Congestion>();
   const aTask = (task: number) => {
     const queue = { task: taskId(task), isAway: false, waitingBytes: 0, ...NO_DATA };
     const congestion = new Congestion(queue, {
@@ -50,12 +51,17 @@ function anAnnouncer(clock: ManualClock) {
       now: () => clock.now(),
       onChange: (changed) => announcer.onChange(changed),
     });
+    congestions.set(task, congestion);
     return (waitingBytes: number): void => {
       queue.waitingBytes = waitingBytes;
       congestion.judge();
     };
   };
-  return { log, announcer, aTask };
+  const forget = (task: number): void => {
+    const said = congestions.get(task);
+    if (said !== undefined) announcer.forget(said);
+  };
+  return { log, announcer, aTask, forget };
 }
 
 const NO_DATA = { tuplesOut: 0, acceptedBytes: 0, takenBytes: 0 };
@@ -171,6 +177,42 @@ describe('PressureAnnouncer', () => {
     three(100);
     clock.advance(10_000);
     assert.deepEqual(log, ['0 start 1', '0 start 2', '1 stop 2']);
+    assert.equal(clock.pendingTimers, 0);
+  });
+
+  it('takes back what it has said of a task that gets no more, and leaves the others', () => {
+    const clock = new ManualClock();
+    const { log, announcer, aTask, forget } = anAnnouncer(clock);
+    const [one, two, three] = [aTask(1), aTask(2), aTask(3)];
+    one(100);
+    two(100);
+    clock.runSoon();
+    three(100); // Not said yet.
+    for (const task of [1, 3, 4]) forget(task);
+    clock.runSoon();
+    assert.deepEqual(log, ['0 start 1', '0 start 2', '0 stop 1']);
+    assert.deepEqual(
+      announcer.announced.map(({ task }) => task),
+      [2],
+    );
+    two(0);
+    clock.runSoon();
+    assert.equal(clock.pendingTimers, 0);
+  });
+
+  it('does not start for one that waits for its turn when it is forgotten', () => {
+    const clock = new ManualClock();
+    const { log, aTask, forget } = anAnnouncer(clock);
+    const task = aTask(1);
+    task(100);
+    clock.advance(10);
+    task(0);
+    clock.advance(10);
+    task(100);
+    clock.advance(10);
+    forget(1);
+    clock.advance(1_000);
+    assert.deepEqual(log, ['0 start 1', '10 stop 1']);
     assert.equal(clock.pendingTimers, 0);
   });
 });

@@ -39,4 +39,21 @@ describe('PressureTimes', () => {
     assert.equal(collected(), 30);
     assert.equal(collected(), 0);
   });
+
+  it('tells no more of what it was told to forget', () => {
+    const clock = new ManualClock();
+    const metrics = new MetricsRegistry();
+    const times = new PressureTimes(clock, metrics);
+    times.begin('a', 'b');
+    clock.advance(10);
+    times.end('a', 'b');
+    times.forget('a');
+    const collected = () => metrics.collect().map(({ name, value }) => [name, value]);
+    assert.deepEqual(collected(), [
+      ['a', '10'],
+      ['b', '10'],
+    ]);
+    times.settle();
+    assert.deepEqual(collected(), [['b', '0']]);
+  });
 });

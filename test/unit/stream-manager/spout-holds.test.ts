@@ -8,6 +8,7 @@ import { UpstreamSpouts } from '../../../src/stream-manager/upstream-spouts.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { aPlanOf } from '../../support/planned-tasks.ts';
 import { aBolt, anInput, aSpout, aTopology } from '../../support/topologies.ts';
+import { updated } from '../../support/updated-plans.ts';
 
 const topology = aTopology([
   aSpout('left'),
@@ -41,7 +42,7 @@ function aContainer() {
   const changes: number[][] = [];
   const holds = new SpoutHolds({ clock, onChange: (held) => changes.push([...held]) });
   const [left, right] = [new Told(), new Told()];
-  holds.start(new UpstreamSpouts(plan, streamManagerId('stmgr-1'), 'upstream'));
+  holds.update(new UpstreamSpouts(plan, streamManagerId('stmgr-1'), 'upstream'), []);
   holds.connect(LEFT, left);
   holds.connect(RIGHT, right);
   clock.runSoon();
@@ -113,5 +114,36 @@ describe('SpoutHolds', () => {
     holds.remove(hold);
     clock.runSoon();
     assert.deepEqual(last.all, [undefined]);
+  });
+
+  it('follows a newer plan: new spouts hold, those that are gone are told nothing', () => {
+    const { clock, changes, holds, left, right } = aContainer();
+    const [slow, lazy] = [aHold('slow'), aHold('lazy', 'stmgr-2')];
+    for (const hold of [slow, lazy]) holds.add(hold);
+    const after = new PlanIndex(updated(plan.plan, { add: [['left', 1]], remove: [RIGHT] }));
+    holds.disconnect(RIGHT);
+    const added = new Told();
+    holds.connect(taskId(5), added);
+    clock.runSoon();
+    assert.deepEqual(added.all, []);
+    holds.update(new UpstreamSpouts(after, streamManagerId('stmgr-1'), 'upstream'), [lazy, slow]);
+    assert.deepEqual(added.all, ['lazy by stmgr-2']);
+    assert.deepEqual(right.all, ['lazy by stmgr-2']);
+    assert.deepEqual(changes.at(-1), [LEFT, 5]);
+    holds.remove(lazy);
+    holds.remove(slow);
+    assert.deepEqual(added.all, ['lazy by stmgr-2', 'slow by stmgr-1', undefined]);
+    assert.deepEqual(left.all.at(-1), undefined);
+    assert.equal(holds.held.size, 0);
+  });
+
+  it('tells a spout nothing when the newer plan changes nothing for it', () => {
+    const { changes, holds, left } = aContainer();
+    const slow = aHold('slow');
+    holds.add(slow);
+    const after = new PlanIndex(updated(plan.plan, { add: [['slow', 2]] }));
+    holds.update(new UpstreamSpouts(after, streamManagerId('stmgr-1'), 'upstream'), [slow]);
+    assert.deepEqual(left.all, ['slow by stmgr-1']);
+    assert.equal(changes.length, 1);
   });
 });
