@@ -3,7 +3,8 @@ import type { Clock, Timer } from '../base/clock.ts';
 export interface CommitterOptions<Position> {
   readonly commit: (position: Position) => void | Promise<void>;
   readonly clock: Clock;
-  readonly intervalMs: number;
+  /** Asked after each commit. */
+  readonly intervalMs: () => number;
   /** A commit has failed. */
   readonly onFailure: (error: unknown) => void;
   /** All that was asked for has been committed. */
@@ -86,7 +87,7 @@ export class Committer<Position> {
       this.#isFailing = true;
     }
     this.#running = undefined;
-    this.#earliestMs = clock.now() + intervalMs;
+    this.#earliestMs = clock.now() + intervalMs();
     if (this.#wanted === undefined) onClean();
     else this.#schedule();
     return succeeded;

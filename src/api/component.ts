@@ -29,9 +29,14 @@ export abstract class Component {
   [EMITTER]: Emitter = UNATTACHED;
 
   /**
-   * Called whenever the topology's plan has changed: its tasks, or whether it is paused. The
-   * context shows the new plan. Called between two other calls, and before `activate` or
-   * `deactivate`.
+   * Called when the plan of the topology has changed: its tasks and their places, its settings, or
+   * whether it is paused. Not for what no component can see, such as the address of a process that
+   * was started again. The context shows the new plan, custom groupings know their new tasks.
+   *
+   * Called between two other calls, before `activate` or `deactivate`, and never before `open` or
+   * `prepare` has returned; with `topology.bolt.concurrency` beside promises of `execute` that are
+   * pending. A promise is awaited; an error ends the instance, as one of any other method. Of
+   * several changes that come while it waits to be called, it sees the last.
    */
   update(_context: TopologyContext): void | Promise<void> {}
 

@@ -6,6 +6,8 @@ import type { SourceFiles } from './source-files.ts';
  * keeps its position when another task reads it after a change of parallelism.
  *
  *     <folder>/<component>-<hash of the path>.json     {"file":"/data/a.txt","offset":4711}
+ *
+ * Of a file that has an end, `"doneBy"` is the id of the topology that has processed all of it.
  */
 export class FilePositions {
   readonly #files: SourceFiles;
@@ -24,17 +26,30 @@ export class FilePositions {
    * @throws EngineError INVALID_ARGUMENT when what is there is no position; what reading throws.
    */
   async read(path: string): Promise<number | undefined> {
+    return (await this.#read(path))?.offset;
+  }
+
+  /** Whether a topology has processed all of a file. Throws as `read` does. */
+  async isDone(path: string, topologyId: string): Promise<boolean> {
+    return (await this.#read(path))?.doneBy === topologyId;
+  }
+
+  write(path: string, offset: number, doneBy?: string): Promise<void> {
+    const text = `${JSON.stringify({ file: path, offset, doneBy })}\n`;
+    return this.#files.replace(this.#placeOf(path), new TextEncoder().encode(text));
+  }
+
+  async #read(
+    path: string,
+  ): Promise<{ readonly offset: number; readonly doneBy: unknown } | undefined> {
     const place = this.#placeOf(path);
     const bytes = await this.#files.read(place);
     if (bytes === undefined) return undefined;
-    const { file, offset } = membersOf(bytes, place);
-    if (file === path && typeof offset === 'number' && Number.isSafeInteger(offset)) return offset;
+    const { file, offset, doneBy } = membersOf(bytes, place);
+    if (file === path && typeof offset === 'number' && Number.isSafeInteger(offset)) {
+      return { offset, doneBy };
+    }
     throw unreadable(place, `it is not a position in ${path}`);
-  }
-
-  write(path: string, offset: number): Promise<void> {
-    const text = `${JSON.stringify({ file: path, offset })}\n`;
-    return this.#files.replace(this.#placeOf(path), new TextEncoder().encode(text));
   }
 
   #placeOf(path: string): string {

@@ -1,8 +1,12 @@
 import { resolve } from 'node:path';
 import { userError } from '../base/errors.ts';
+import { randomHex } from '../base/random.ts';
 import { BYTES_PER_MB } from '../base/units.ts';
+import { FileClaims } from './file-claims.ts';
+import { FilePart } from './file-part.ts';
 import type { FilePosition } from './file-position.ts';
 import { FilePositions } from './file-positions.ts';
+import { FileShare } from './file-share.ts';
 import { type LineEncoding, LineSource, type LineValues } from './line-source.ts';
 import { ReplayableSpout, type ReplayOptions } from './replayable-spout.ts';
 import { type SourceFiles, systemSourceFiles } from './source-files.ts';
@@ -30,9 +34,10 @@ export interface FileSourceOptions extends ReplayOptions {
   /** A longer line becomes a dead letter with its beginning: 1 MiB unless given. */
   readonly lineBytesMax?: number;
   /**
-   * Where the committed positions are kept, a small file for each file that is read: the folder
-   * `positions` below `context.workingDirectory` unless given, which survives restarts, but is not
-   * there where a task is moved to another container. The folder is made.
+   * Where the committed positions are kept, a small file for each file that is read and for each
+   * task: the folder `positions` below `context.workingDirectory` unless given, which survives
+   * restarts, but belongs to one container. One that is given must be reached by all tasks: then a
+   * file that an update gives to another task goes on there where it was left. The folder is made.
    */
   readonly positions?: string;
   /** The disk; for tests that bring another one. */
@@ -61,6 +66,7 @@ export type LineSpout = ReplayableSpout<{
 const LINE_FIELD = ['line'] as const;
 const POLL_MS = 100;
 const LINE_BYTES_MAX = BYTES_PER_MB;
+const NONCE_BYTES = 8;
 
 /**
  * A factory of spouts that read lines of text files, none of which is lost with
@@ -68,9 +74,11 @@ const LINE_BYTES_MAX = BYTES_PER_MB;
  * is started anew goes on behind the lines that were committed; see {@link ReplayableSpout}.
  *
  * Several tasks share the files: file `i` is read by the task with index `i` modulo the
- * parallelism. The files of a task are read one after the other, or in turns where they are
- * followed. Lines end with `\n` or `\r\n`, of which the last one needs none; a byte order mark is
- * left out. The files must not change but by growing.
+ * parallelism. When an update changes that, a task gives a file up as soon as what it has read of
+ * it is committed, and then the other one begins; where several tasks share the folder of positions
+ * the input of all ends together, when all files have been processed. The files of a task are read
+ * one after the other, or in turns where they are followed. Lines end with `\n` or `\r\n`, of which
+ * the last one needs none; a byte order mark is left out. The files must not change but by growing.
  *
  * @example
  * ```ts
@@ -98,7 +106,7 @@ export function fileSource(
   const Base = ReplayableSpout.of({ default: fields }, options);
   class FileSpout extends Base {
     override source(context: TopologyContext): LineSource {
-      return newSource(context, paths, options);
+      return newSource(context, paths, options, (error) => this.reportError(error));
     }
   }
   return (() => new FileSpout()) as () => never;
@@ -110,19 +118,47 @@ interface AnyParsedLines {
 }
 
 function newSource(
-  { workingDirectory, componentName, taskIndex, parallelism, clock, log }: TopologyContext,
+  context: TopologyContext,
   paths: SourcePaths,
   options: FileSourceOptions & Partial<AnyParsedLines>,
+  reportError: (error: unknown) => void,
 ): LineSource {
-  const { positions = 'positions', files = systemSourceFiles } = options;
-  const { parse = (line: string) => [line] } = options;
-  const all = (typeof paths === 'string' ? [paths] : paths).map((path) =>
-    resolve(workingDirectory, path),
-  );
+  const { workingDirectory, componentName, clock, log } = context;
+  const { files = systemSourceFiles, parse = (line: string) => [line] } = options;
+  const given = typeof paths === 'string' ? [paths] : paths;
+  const all = [...new Set(given.map((path) => resolve(workingDirectory, path)))];
+  const folder = resolve(workingDirectory, options.positions ?? 'positions');
+  const positions = new FilePositions(files, folder, componentName);
+  const onWarning = (text: string): void => log.warn(text);
+  const part = new FilePart(context, all, options.positions !== undefined);
+  const share = new FileShare({
+    all,
+    assignment: () => part.assignment(),
+    claims: new FileClaims({
+      files,
+      folder,
+      component: componentName,
+      task: context.taskId,
+      topologyId: context.topologyId,
+      nonce: randomHex(context.random, NONCE_BYTES),
+      tasks: () => part.tasks(),
+      onWarning,
+    }),
+    positions,
+    topologyId: context.topologyId,
+    clock,
+    random: context.random,
+    onWarning,
+    onLeft: (file) => {
+      const problem = part.problemOfLeaving(file);
+      if (problem !== undefined) reportError(userError('COMPONENT_FAILED', problem));
+    },
+  });
   return new LineSource({
-    paths: all.filter((_, index) => index % parallelism === taskIndex),
+    share,
+    all,
     files,
-    positions: new FilePositions(files, resolve(workingDirectory, positions), componentName),
+    positions,
     // The emitter sees to it that they are the values of the stream.
     parse: (line, position) => parse(line, position) as LineValues | undefined,
     encoding: options.encoding ?? 'utf8',
@@ -131,6 +167,6 @@ function newSource(
     pollMs: options.pollMs ?? POLL_MS,
     lineBytesMax: options.lineBytesMax ?? LINE_BYTES_MAX,
     now: () => clock.now(),
-    onWarning: (text) => log.warn(text),
+    onWarning,
   });
 }

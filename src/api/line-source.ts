@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { userError } from '../base/errors.ts';
 import { FilePosition, filePositionOf } from './file-position.ts';
 import type { FilePositions } from './file-positions.ts';
+import type { FileShare, SharedFile } from './file-share.ts';
 import { LineReader } from './line-reader.ts';
 import type { ReplayableSource, SourceAnswer } from './replayable-source.ts';
 import type { OpenSourceFile, SourceFiles } from './source-files.ts';
@@ -13,8 +14,9 @@ export type LineEncoding = 'utf8' | 'latin1';
 export type LineValues = readonly unknown[] | Readonly<Record<string, unknown>>;
 
 export interface LineSourceOptions {
-  /** Absolute paths, those of this task. */
-  readonly paths: readonly string[];
+  readonly share: FileShare;
+  /** Absolute paths, those of all tasks. */
+  readonly all: readonly string[];
   readonly files: SourceFiles;
   readonly positions: FilePositions;
   /** Undefined passes over the line. */
@@ -33,16 +35,6 @@ export interface LineSourceOptions {
 type LineStreams = { readonly default: FieldDeclaration };
 
 type Answer = SourceAnswer<LineStreams, FilePosition>;
-
-/** One of the files. */
-interface ReadFile {
-  readonly path: string;
-  reader: LineReader | undefined;
-  /** Behind the last line that was read. */
-  offset: number;
-  /** It has been read to its end, which does not move. */
-  isDone: boolean;
-}
 
 /** Lines of one file that were read without one of another in between. */
 interface Stretch {
@@ -66,11 +58,14 @@ const REPLACEMENT = '\u{fffd}';
  *     that a file begins again where it was left, whichever task reads it then.
  * L3. A file that has become shorter than what was read of it is another file: an error, or, where
  *     files are followed, read from its start with a warning.
+ * L4. Questions, changes of the share and hand-overs are worked off one after the other: no file is
+ *     closed, or given up, while a read of it is under way.
  */
 export class LineSource implements ReplayableSource<LineStreams, FilePosition> {
   readonly #options: LineSourceOptions;
-  readonly #files: ReadFile[];
-  #current = 0;
+  readonly #share: FileShare;
+  /** The file that was read last. */
+  #current: SharedFile | undefined;
   /** Files in a row in which there was nothing new. */
   #dry = 0;
   #restUntilMs = Number.NEGATIVE_INFINITY;
@@ -80,31 +75,28 @@ export class LineSource implements ReplayableSource<LineStreams, FilePosition> {
   /** For lines that are read again. */
   #again: { readonly path: string; readonly file: OpenSourceFile } | undefined;
 
+  /** The last of those of L4. */
+  #turn: Promise<unknown> = Promise.resolve();
+
   constructor(options: LineSourceOptions) {
     this.#options = options;
-    this.#files = options.paths.map((path) => ({
-      path,
-      reader: undefined,
-      offset: 0,
-      isDone: false,
-    }));
+    this.#share = options.share;
+  }
+
+  get isHandingOver(): boolean {
+    return this.#share.isHandingOver;
   }
 
   async committed(): Promise<FilePosition | undefined> {
-    const { positions } = this.#options;
-    let last: FilePosition | undefined;
-    for (const file of this.#files) {
-      const offset = await positions.read(file.path);
-      file.offset = offset ?? 0;
-      if (offset !== undefined) last = new FilePosition(file.path, offset, offset, 0);
-    }
-    return last;
+    await this.#share.open();
+    const last = this.#share.files.findLast(({ offset }) => offset > 0);
+    return last && new FilePosition(last.path, last.offset, last.offset, 0);
   }
 
   /** The offsets are known from `committed`; a file that is missing is known now. */
   async open(): Promise<void> {
     if (this.#options.follow) return;
-    for (const file of this.#files) {
+    for (const file of this.#share.files) {
       const opened = await this.#options.files.open(file.path);
       try {
         await this.#check(file, opened);
@@ -114,11 +106,21 @@ export class LineSource implements ReplayableSource<LineStreams, FilePosition> {
     }
   }
 
+  /** Takes over files from other tasks, and gives up those that are read elsewhere from now on. */
+  update(): Promise<void> {
+    return this.#inTurn(async () => {
+      await this.#share.follow();
+      for (const file of this.#share.files) if (file.state !== 'held') await closeReader(file);
+      await this.#handOver();
+    });
+  }
+
   next(): Answer | Promise<Answer> {
     for (let passedOver = 0; passedOver < PASSED_OVER_MAX; passedOver += 1) {
-      const file = this.#files[this.#current];
-      if (file === undefined) return 'end';
-      if (file.reader === undefined || !file.reader.next()) return this.#readOn();
+      const file = this.#current;
+      if (file?.reader === undefined || file.state !== 'held' || !file.reader.next()) {
+        return this.#inTurn(() => this.#readOn());
+      }
       const answer = this.#answer(file, file.reader);
       if (answer !== undefined) return answer;
     }
@@ -147,25 +149,46 @@ export class LineSource implements ReplayableSource<LineStreams, FilePosition> {
       left.shift();
     }
     offsets.set(position.file, position.end);
+    await this.#share.check();
     for (const [path, offset] of offsets) await this.#options.positions.write(path, offset);
     // Only now: a commit that has failed is repeated with all of them.
     this.#stretches = this.#stretches.filter(({ last }) => !last.isUpTo(position));
+    await this.#share.markDone((file) => this.#isCommitted(file));
+    if (this.isHandingOver) await this.#inTurn(() => this.#handOver());
   }
 
   async close(): Promise<void> {
-    for (const { reader } of this.#files) await reader?.close();
+    for (const file of this.#share.files) await closeReader(file);
     await this.#again?.file.close();
+    await this.#share.close();
+  }
+
+  /** Everything that was read of it is. */
+  #isCommitted({ path }: SharedFile): boolean {
+    return this.#stretches.every((stretch) => stretch.path !== path);
+  }
+
+  #handOver(): Promise<void> {
+    return this.#share.handOver((file) => this.#isCommitted(file));
+  }
+
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = this.#turn.then(work);
+    this.#turn = result.catch(() => {}); // Whoever asked has the error.
+    return result;
   }
 
   /** Reads until there is something to say. */
   async #readOn(): Promise<Answer> {
     for (;;) {
-      const file = this.#files[this.#current];
-      if (file === undefined) return 'end';
+      await this.#share.claimWaiting();
+      const file = this.#share.readable(this.#current);
+      if (file === undefined) return this.#nothingToRead();
+      this.#current = file;
       if (this.#options.follow && this.#options.now() < this.#restUntilMs) return undefined;
       const { reader } = file;
       if (reader === undefined && !(await this.#begin(file))) {
-        if (!this.#turnTo(this.#current + 1)) return undefined;
+        if (!this.#turnTo(file)) return undefined;
         continue;
       }
       if (reader === undefined) continue;
@@ -175,16 +198,21 @@ export class LineSource implements ReplayableSource<LineStreams, FilePosition> {
       if (reader.next() || (!hasMore && !this.#options.follow && reader.takeRest())) {
         const answer = this.#answer(file, reader);
         if (answer !== undefined) return answer;
-        return this.next();
+        continue;
       }
       if (hasMore) continue;
       if (!this.#options.follow) await this.#finish(file);
-      if (!this.#turnTo(this.#current + 1)) return undefined;
+      if (!this.#turnTo(file)) return undefined;
     }
   }
 
+  async #nothingToRead(): Promise<Answer> {
+    if (this.#options.follow) return undefined; // An update may bring something.
+    return (await this.#share.hasEnded()) ? 'end' : undefined;
+  }
+
   /** False when a file that is followed is not there yet. */
-  async #begin(file: ReadFile): Promise<boolean> {
+  async #begin(file: SharedFile): Promise<boolean> {
     const { files, follow, lineBytesMax } = this.#options;
     let opened: OpenSourceFile;
     try {
@@ -199,7 +227,7 @@ export class LineSource implements ReplayableSource<LineStreams, FilePosition> {
   }
 
   /** L3. */
-  async #check(file: ReadFile, opened: OpenSourceFile): Promise<void> {
+  async #check(file: SharedFile, opened: OpenSourceFile): Promise<void> {
     const size = await opened.size();
     if (size >= file.offset) return;
     const text = `${file.path} has ${size} bytes, and ${file.offset} of it have been read before`;
@@ -208,7 +236,7 @@ export class LineSource implements ReplayableSource<LineStreams, FilePosition> {
     file.offset = 0;
   }
 
-  async #hasShrunk(file: ReadFile): Promise<boolean> {
+  async #hasShrunk(file: SharedFile): Promise<boolean> {
     const opened = await this.#options.files.open(file.path).catch(() => undefined);
     if (opened === undefined) return false;
     const size = await opened.size();
@@ -219,28 +247,25 @@ export class LineSource implements ReplayableSource<LineStreams, FilePosition> {
     return true; // The next look finds it shorter, and says so.
   }
 
-  async #finish(file: ReadFile): Promise<void> {
+  async #finish(file: SharedFile): Promise<void> {
     file.isDone = true;
-    await file.reader?.close();
-    file.reader = undefined;
+    await closeReader(file);
+    await this.#share.markDone((one) => this.#isCommitted(one));
   }
 
   /** False when there is nothing new in any of the files that are followed. */
-  #turnTo(next: number): boolean {
-    if (!this.#options.follow) {
-      this.#current = next;
-      return true;
-    }
-    this.#current = next % this.#files.length;
+  #turnTo(file: SharedFile): boolean {
+    if (!this.#options.follow) return true; // It is done: the next one is the first that is not.
+    this.#current = this.#share.behind(file);
     this.#dry += 1;
-    if (this.#dry < this.#files.length) return true;
+    if (this.#dry < this.#share.readableCount) return true;
     this.#dry = 0;
     this.#restUntilMs = this.#options.now() + this.#options.pollMs;
     return false;
   }
 
   /** Of the line that the reader has found; undefined when it is passed over. */
-  #answer(file: ReadFile, reader: LineReader): Answer {
+  #answer(file: SharedFile, reader: LineReader): Answer {
     this.#number += 1;
     const { offset, nextOffset } = reader;
     const position = new FilePosition(file.path, offset, nextOffset, this.#number);
@@ -278,7 +303,7 @@ export class LineSource implements ReplayableSource<LineStreams, FilePosition> {
   /** One file at a time is kept open for lines that are read again. */
   async #openAgain(path: string): Promise<OpenSourceFile | undefined> {
     if (this.#again?.path === path) return this.#again.file;
-    if (!this.#options.paths.includes(path)) return undefined;
+    if (!this.#options.all.includes(path)) return undefined;
     await this.#again?.file.close();
     this.#again = undefined;
     try {
@@ -298,6 +323,12 @@ function unreadableRecord(
   error: unknown,
 ): Exclude<Answer, 'end'> {
   return { position, unreadable: new Uint8Array(bytes.subarray(start, end)), error };
+}
+
+async function closeReader(file: SharedFile): Promise<void> {
+  const { reader } = file;
+  file.reader = undefined;
+  await reader?.close();
 }
 
 async function readWhole(file: OpenSourceFile, bytes: Uint8Array, at: number): Promise<boolean> {

@@ -1,4 +1,5 @@
 import type { StreamDeclarations, StreamOf, ValuesOf } from './streams.ts';
+import type { TopologyContext } from './topology-context.ts';
 
 /**
  * A message of a source: the values of one tuple, and where the source has them. `stream` is left
@@ -94,6 +95,21 @@ export interface ReplayableSource<Outputs extends StreamDeclarations, Position> 
    * is committed after the next interval.
    */
   commit(position: Position): void | Promise<void>;
+
+  /**
+   * The topology's plan has changed: the tasks, which of them this one is, settings. Here a source
+   * takes over what other tasks have read, or gives up what it reads itself. What it gives up must
+   * be read by nobody else before what this task has read of it is committed; see
+   * `isHandingOver`. Called after `open`, between two calls of the spout; `next` and `commit` may
+   * be pending. An error ends the instance.
+   */
+  update?(context: TopologyContext): void | Promise<void>;
+
+  /**
+   * True while it waits for the commit of something that it is to hand over to another task:
+   * commits then come without their usual pause.
+   */
+  readonly isHandingOver?: boolean;
 
   /** Lets go of what it holds. Called once, at an orderly end. */
   close?(): void | Promise<void>;

@@ -39,6 +39,8 @@ const DEFAULTS: Required<ReplayOptions> = { commitIntervalMs: 1_000, unsettledMa
 /** On the prototype of the class that `of` made. */
 const REPLAY_OPTIONS: unique symbol = Symbol('replay options');
 const LETTER_ID_BYTES = 8;
+/** Between two commits while another task waits for what they commit. */
+const HAND_OVER_MS = 50;
 
 /**
  * The base of spouts whose source can be read again. With `topology.reliability.mode` at
@@ -109,15 +111,24 @@ export abstract class ReplayableSpout<
     // What the values of a stream are is nothing to the bookkeeping.
     const source = this.source(context) as unknown as AnySource;
     const { clock } = context;
+    const { commitIntervalMs } = this[REPLAY_OPTIONS];
     const committer = new Committer<unknown>({
       commit: (position) => source.commit(position),
       clock,
-      intervalMs: this[REPLAY_OPTIONS].commitIntervalMs,
+      intervalMs: () => (source.isHandingOver === true ? HAND_OVER_MS : commitIntervalMs),
       onFailure: (cause) => this.#reportCommit(cause),
       onClean: () => context.wake(),
     });
     this.#opened = { source, committer, replay: this.#newReplay(context, source, committer) };
     await source.open(await committedPosition(source, context));
+  }
+
+  /** Tells the source, which may have something to hand over. */
+  override async update(context: TopologyContext): Promise<void> {
+    const { source, committer } = this.#whatIsOpen;
+    await source.update?.(context);
+    // The commit that waits for its time is the one that another task waits for.
+    if (source.isHandingOver === true) void committer.flush();
   }
 
   override nextTuple(): unknown {

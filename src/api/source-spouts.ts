@@ -30,6 +30,12 @@ export interface SourceSpoutOptions {
    * and nothing is read from it. `release`: it is closed, and opened anew afterwards.
    */
   readonly whenDeactivated?: 'hold' | 'release';
+  /**
+   * Called when the plan of the topology has changed, as a spout's `update` is: a source that reads
+   * by `taskIndex` and `parallelism` can turn to another part there. The context is the one that
+   * the source was opened with.
+   */
+  readonly update?: (context: TopologyContext) => void | Promise<void>;
 }
 
 /** A spout with one field, `value`. */
@@ -143,6 +149,10 @@ class SourceSpout extends Spout<StreamDeclarations> {
   override open(context: TopologyContext): void {
     this.#context = context;
     this.#start();
+  }
+
+  override update(context: TopologyContext): void | Promise<void> {
+    return this.#options.update?.(context);
   }
 
   override nextTuple(): unknown {

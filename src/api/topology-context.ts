@@ -20,8 +20,10 @@ import type {
   LogicalTopology,
   OutputStream,
 } from '../model/logical-topology.ts';
+import type { InstanceAddress } from '../model/physical-plan.ts';
 import type { PlanIndex } from '../model/plan-index.ts';
-import { Settings } from '../model/settings.ts';
+import { componentSettings } from '../model/component-settings.ts';
+import type { Settings } from '../model/settings.ts';
 import type {
   BoltAckInfo,
   BoltExecuteInfo,
@@ -72,10 +74,6 @@ export class TopologyContext {
   readonly taskId: TaskId;
   /** The component that this task is a copy of. */
   readonly componentName: ComponentName;
-  /** The position of this task among those of its component, from 0. */
-  readonly taskIndex: number;
-  /** The settings of the topology and, over them, of the component. */
-  readonly config: Settings;
   /** Writes to this instance's log, as JSON lines. */
   readonly log: Logger;
   /**
@@ -88,6 +86,8 @@ export class TopologyContext {
   /** The folder with the files of the topology's archive; this task may write into it. */
   readonly workingDirectory: string;
   readonly #source: ContextSource;
+  /** The settings of a plan, read once. */
+  #settings: { readonly plan: PlanIndex; readonly config: Settings } | undefined;
   #globalMetrics: MultiCountMetric | undefined;
   readonly #hooks: TaskHook[] = [];
   readonly #taskData = new Map<string, unknown>();
@@ -101,8 +101,6 @@ export class TopologyContext {
     this.#source = source;
     this.taskId = source.task;
     this.componentName = instance.component;
-    this.taskIndex = instance.componentIndex;
-    this.config = new Settings(source.plan.plan.topology.config, this.#component().config);
     this.log = source.log;
     this.clock = source.clock;
     this.random = source.random;
@@ -118,7 +116,35 @@ export class TopologyContext {
     return this.#source.plan.plan.topology.id;
   }
 
-  /** How many tasks this component has. */
+  /**
+   * The position of this task among those of its component, from 0. An update of the topology may
+   * change it; a task that {@link isRetiring} keeps the one that it had.
+   */
+  get taskIndex(): number {
+    return this.#instance().componentIndex;
+  }
+
+  /**
+   * The settings of the topology and, over them, of the component, with what has been changed while
+   * the topology runs (`heron update --runtime-config`).
+   */
+  get config(): Settings {
+    const { plan } = this.#source;
+    if (this.#settings?.plan === plan) return this.#settings.config;
+    const config = componentSettings(plan.plan.topology, this.#component());
+    this.#settings = { plan, config };
+    return config;
+  }
+
+  /**
+   * Whether an update takes this task away: a spout's input ends as if it had said so, a bolt ends
+   * when nothing more comes. Other tasks have its share from now on.
+   */
+  get isRetiring(): boolean {
+    return this.#source.plan.isRetiring(this.taskId);
+  }
+
+  /** How many tasks this component has, without those that an update takes away. */
   get parallelism(): number {
     return this.#source.plan.tasksOf(this.componentName).length;
   }
@@ -143,7 +169,10 @@ export class TopologyContext {
     return this.topology.components.map(({ name }) => name);
   }
 
-  /** The topology as it was declared, with all components, streams, groupings and settings. */
+  /**
+   * The topology as it was declared, with all components, streams, groupings and settings. A
+   * setting that was changed while it runs stands beside the declared one, as `<key>:runtime`.
+   */
   get topology(): LogicalTopology {
     return this.#source.plan.plan.topology;
   }
@@ -182,9 +211,21 @@ export class TopologyContext {
       );
   }
 
-  /** The tasks of a component in ascending order; empty when there is no such component. */
+  /**
+   * The tasks of a component in ascending order, without those that an update takes away; empty
+   * when there is no such component.
+   */
   componentTasks(component: string): readonly TaskId[] {
     return this.#source.plan.tasksOf(componentName(component));
+  }
+
+  /**
+   * The tasks of a component that an update takes away and that still work off what they have, in
+   * ascending order; empty at other times.
+   */
+  retiringTasks(component: string): readonly TaskId[] {
+    const { plan } = this.#source;
+    return plan.allTasksOf(componentName(component)).filter((task) => plan.isRetiring(task));
   }
 
   /**
@@ -248,6 +289,13 @@ export class TopologyContext {
   /** What was kept under a name; undefined when there is nothing. */
   getTaskData(name: string): unknown {
     return this.#taskData.get(name);
+  }
+
+  #instance(): InstanceAddress {
+    return assertDefined(
+      this.#source.plan.instanceOf(this.taskId),
+      `task ${this.taskId} is in every plan that its context is given`,
+    );
   }
 
   #component(): Component {

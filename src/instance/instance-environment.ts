@@ -1,4 +1,5 @@
 import type { BuiltTopology } from '../api/topology.ts';
+import type { ProcessIdentity } from '../base/process-identity.ts';
 import type { LoadOptions } from '../package/load-module.ts';
 import type { ProcessEnvironment } from '../process-start/process-environment.ts';
 import type { Doorbells } from '../ring/doorbell.ts';
@@ -39,6 +40,8 @@ export interface InstanceEnvironment
     | 'sayReady'
   > {
   readonly doorbells: Doorbells;
+  /** This process. */
+  readonly process: ProcessIdentity;
   /** How `emit` waits for room in the ring of these ports. */
   roomWait(ports: TaskPorts): RoomWait;
   startGateway(start: GatewayStart, events: GatewayThreadEvents): GatewayThread;

@@ -60,7 +60,7 @@ export class InstanceProcess {
   start(): void {
     const token = this.#environment.variables['HERON_TOKEN'] ?? '';
     const gateway = this.#environment.startGateway(
-      { identity: this.identity, token },
+      { identity: this.identity, token, process: this.#environment.process },
       {
         onMessage: (message) => this.#handle(message),
         onError: (error) => this.#context.fail(error),

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { systemClock } from '../base/clock.ts';
 import { entryFile } from '../base/entry.ts';
 import { openLogger } from '../base/log-file.ts';
+import { ownIdentity } from '../base/process-identity.ts';
 import { createSystemRandom } from '../base/random.ts';
 import { systemFiles } from '../base/system-files.ts';
 import { loadTopologyModule } from '../package/load-module.ts';
@@ -30,6 +31,7 @@ export function systemInstanceEnvironment(): InstanceEnvironment {
     openLog: (options) => openLogger({ ...options, clock: systemClock }),
     sayReady,
     doorbells: atomicsDoorbells,
+    process: ownIdentity(),
     roomWait: ({ dataOut, status }) => new BlockingRoomWait(dataOut, status),
     startGateway,
     loadTopology: loadTopologyModule,

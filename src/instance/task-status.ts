@@ -14,9 +14,10 @@
   The gateway writes, and rings:
   word 5  held          1 while back pressure holds this spout
   word 6  forgets       1 while the stream manager does not tell of trees that time out
+  word 7  plans         number of plans that have been sent to the task; wraps at 2^32
 */
 
-const WORDS = 7;
+const WORDS = 8;
 const ACTIVITY = 0;
 const PROGRESS = 1;
 const CONSUMED = 2;
@@ -24,6 +25,7 @@ const CALLBACK = 3;
 const ANSWER = 4;
 const HELD = 5;
 const FORGETS = 6;
+const PLANS = 7;
 
 /** `room`: waits inside `emit` for the gateway to drain a full ring, which is back pressure. */
 export const ACTIVITIES = ['idle', 'user-code', 'room', 'promise'] as const;
@@ -61,9 +63,22 @@ export class TaskStatusWriter {
   readonly #words: Int32Array;
   #progress = 0;
   #consumedBytes = 0;
+  #plansTaken = 0;
 
   constructor(memory: SharedArrayBuffer) {
     this.#words = new Int32Array(memory);
+  }
+
+  /**
+   * Whether a plan is on its way by message. It was sent before whatever came into the ring after
+   * it, which may be read first: the ring needs no turn of the event loop.
+   */
+  get awaitsPlan(): boolean {
+    return ((Atomics.load(this.#words, PLANS) - this.#plansTaken) | 0) > 0;
+  }
+
+  planTaken(): void {
+    this.#plansTaken = (this.#plansTaken + 1) | 0;
   }
 
   /** Whether back pressure holds this spout: `nextTuple` is not to be called. */
@@ -148,6 +163,11 @@ export class TaskStatusReader {
   /** The last ping that was answered. */
   get answer(): number {
     return Atomics.load(this.#words, ANSWER);
+  }
+
+  /** Before a plan is sent, and so before whatever comes into the ring after it. */
+  announcePlan(): void {
+    Atomics.add(this.#words, PLANS, 1);
   }
 
   /** Whoever changes it rings the task's doorbell. */

@@ -1,4 +1,5 @@
 import type { ErrorEnvelope } from '../base/errors.ts';
+import type { ProcessIdentity } from '../base/process-identity.ts';
 import type { LogicalTopology } from '../model/logical-topology.ts';
 import type { PhysicalPlan } from '../model/physical-plan.ts';
 import type { InstanceIdentity } from './instance-identity.ts';
@@ -22,6 +23,10 @@ import type { InstanceIdentity } from './instance-identity.ts';
   A process that is started again after its task has ended hears `ended-before` and makes no
   component: running the input again would count it twice.
 
+  A process whose place another one has taken (row S41) hears `replaced` from its gateway, which has
+  closed its connections by then: nothing that it does is accepted any more, so it must not begin
+  anything, and not even `close` is called.
+
   A task that cannot go on sends `failed` in place of any of its events and then only waits for
   `done`.
 */
@@ -41,7 +46,9 @@ export type ToTask =
   | { readonly kind: 'stop' }
   | { readonly kind: 'done' }
   /** In place of everything else. */
-  | { readonly kind: 'cannot-start'; readonly error: ErrorEnvelope };
+  | { readonly kind: 'cannot-start'; readonly error: ErrorEnvelope }
+  /** Another process is this instance now: this one ends at once, without another call. */
+  | { readonly kind: 'replaced'; readonly error: ErrorEnvelope };
 
 export type ToGateway =
   | { readonly kind: 'loaded' }
@@ -59,6 +66,8 @@ export type ToGateway =
 export interface GatewayStart {
   readonly identity: InstanceIdentity;
   readonly token: string;
+  /** The process that both threads belong to. */
+  readonly process: ProcessIdentity;
 }
 
 /** Made by the gateway, whose topology says how large it is to be. */

@@ -6,6 +6,7 @@ import { assertDefined } from '../base/assert.ts';
 import { userError } from '../base/errors.ts';
 import { DEFAULT_STREAM } from '../base/ids.ts';
 import { didYouMean } from '../model/nearest.ts';
+import type { TestUpdate } from './lone-plan.ts';
 import type { LoneTask } from './lone-task.ts';
 import type { LoggedLine } from './observed-log.ts';
 import type { EmittedTuple, ObservedError } from './task-history.ts';
@@ -129,6 +130,25 @@ export abstract class ComponentInTest<
   /** Ends the instance at once, as a crash does, and starts another one with a new component. */
   async restart(): Promise<void> {
     await this.task.start();
+  }
+
+  /**
+   * Changes the plan of the topology as `heron update` does: how many tasks the component has,
+   * which of them this one is, settings. Resolves when the component's `update` has returned. A
+   * spout whose task is taken away is asked for nothing more, and ends when it holds no messages; a
+   * bolt goes on until `finish()` says that nothing more comes.
+   *
+   * @example
+   * ```ts
+   * await spout.update({ parallelism: 4 });
+   * await spout.update({ config: { 'orders.per-call': '10' } });
+   * ```
+   *
+   * @throws EngineError INVALID_ARGUMENT for what a running topology refuses, and what `update`
+   *   throws, which has ended the instance.
+   */
+  async update(change: TestUpdate): Promise<void> {
+    await this.task.update(change);
   }
 
   /** Stops the component in an orderly way: calls its last method. Idempotent. */

@@ -5,6 +5,7 @@ export type { CompletionResult } from '../model/completion.ts';
 export type { ExitRecord } from '../simulation/machine/simulated-machine.ts';
 export type { ComponentInTest, ComponentTestOptions, OutputOf } from './component-in-test.ts';
 export type { StandIn } from './stand-in-components.ts';
+export type { TestUpdate } from './lone-plan.ts';
 export type { LoggedLine } from './observed-log.ts';
 export {
   crashOnce,

@@ -1,18 +1,18 @@
 import type { BuiltTopology } from '../api/topology.ts';
 import { assertDefined, unreachable } from '../base/assert.ts';
 import { EngineError, hasCode, userError } from '../base/errors.ts';
-import { componentName, type TaskId } from '../base/ids.ts';
+import { componentName } from '../base/ids.ts';
 import type { InstanceIdentity } from '../instance/instance-identity.ts';
 import { Task } from '../instance/task/task.ts';
+import { visibleFacts } from '../instance/task/visible-facts.ts';
 import type { ToGateway, ToTask } from '../instance/thread-channel.ts';
-import type { TopologyState } from '../model/logical-topology.ts';
-import type { InstanceAddress, PhysicalPlan } from '../model/physical-plan.ts';
+import type { PhysicalPlan } from '../model/physical-plan.ts';
 import { Settings } from '../model/settings.ts';
 import { SimulatedDoorbells } from '../simulation/kernel/doorbells.ts';
 import { Kernel } from '../simulation/kernel/kernel.ts';
 import { SimulatedDisk } from '../simulation/kernel/simulated-disk.ts';
 import type { SimulatedThread } from '../simulation/kernel/simulated-thread.ts';
-import { lonePlan } from './lone-plan.ts';
+import { LonePlans, type TestUpdate } from './lone-plan.ts';
 import { observe } from './observed-component.ts';
 import { type LoggedLine, observedLogger } from './observed-log.ts';
 import { RunDriver } from './run-driver.ts';
@@ -47,10 +47,12 @@ export class LoneTask {
   readonly #options: LoneTaskOptions;
   readonly #kernel: Kernel;
   readonly #settings: Settings;
+  readonly #plans: LonePlans;
   readonly #doorbells = new SimulatedDoorbells();
   #said: Said | undefined;
   #failure: { readonly error: unknown } | undefined;
-  #planVersion = 0;
+  /** The plan that the task has last been given. */
+  #plan: PhysicalPlan | undefined;
   #start: TaskStart | undefined;
 
   constructor(options: LoneTaskOptions) {
@@ -59,6 +61,8 @@ export class LoneTask {
     this.#settings = new Settings(options.built.topology.config);
     this.driver = new RunDriver(this.#kernel);
     this.history = new TaskHistory(options.component, options.taskIndex);
+    this.#plans = new LonePlans(options.built, options.component, options.taskIndex);
+    this.#plans.setActive(options.isActive);
   }
 
   get nowMs(): number {
@@ -74,23 +78,35 @@ export class LoneTask {
     this.#start?.kill();
     this.#said = undefined;
     this.#failure = undefined;
-    this.#planVersion += 1;
-    const { isActive } = this.#options;
-    this.#start = this.#startTask(
-      lonePlan(this.#options.built, this.#planVersion, state(isActive)),
-    );
+    this.#plan = this.#plans.next();
+    this.#start = this.#startTask(this.#plan);
     await this.reach(() => this.#said === 'started', 'its first method has not returned');
   }
 
   setActive(isActive: boolean): void {
-    this.#planVersion += 1;
-    const plan = lonePlan(this.#options.built, this.#planVersion, state(isActive));
-    this.#running.tell({ kind: 'plan', plan });
+    this.#plans.setActive(isActive);
+    this.#givePlan();
+  }
+
+  /** Resolves when the component has been told. */
+  async update(change: TestUpdate): Promise<void> {
+    this.#throwFailure();
+    const before = this.#plan;
+    const { history } = this;
+    const callsBefore = history.callsOf('update');
+    this.#plans.change(change);
+    const plan = this.#givePlan();
+    const isSeen = before === undefined || visibleFacts(before) !== visibleFacts(plan);
+    if (!isSeen || this.hasEnded) return;
+    await this.reach(
+      () => history.callsOf('update') > callsBefore && history.callsUnderWay === 0,
+      'update has not returned',
+    );
   }
 
   feed(source: Omit<TupleSource, 'task'>, taskIndex: number, values: readonly unknown[]): void {
     this.#throwFailure();
-    const task = this.#taskOf(source.component, taskIndex);
+    const task = this.#plans.taskOf(source.component, taskIndex);
     const { serializer } = this.#options.built;
     const sent = serializer === undefined ? values : values.map((v) => serializer.serialize(v));
     this.#running.gateway.feed({ ...source, task }, sent);
@@ -99,15 +115,7 @@ export class LoneTask {
   /** All tasks that this one reads from say that they have ended. */
   endInput(): void {
     this.#throwFailure();
-    const { component } = this.#options;
-    const { instances } = lonePlan(this.#options.built, 0, 'RUNNING');
-    const declared = this.#options.built.topology.components.find(({ name }) => name === component);
-    const sources = new Set(
-      declared?.kind === 'bolt' ? declared.inputs.map((i) => i.component) : [],
-    );
-    for (const instance of instances) {
-      if (sources.has(instance.component)) this.#running.gateway.feedEnd(instance.task);
-    }
+    for (const task of this.#plans.upstreamTasks()) this.#running.gateway.feedEnd(task);
   }
 
   /** Calls as an event of the task's thread and in its world; gives what comes of it. */
@@ -188,17 +196,11 @@ export class LoneTask {
     this.#failure ??= { error };
   }
 
-  #taskOf(component: string, taskIndex: number): TaskId {
-    return this.#instance(component, taskIndex).task;
-  }
-
-  #instance(component: string, taskIndex: number): InstanceAddress {
-    const { instances } = lonePlan(this.#options.built, 0, 'RUNNING');
-    const found = instances.find(
-      (one) => one.component === component && one.componentIndex === taskIndex,
-    );
-    if (found !== undefined) return found;
-    throw userError('INVALID_ARGUMENT', `'${component}' has no task ${taskIndex}`);
+  #givePlan(): PhysicalPlan {
+    const plan = this.#plans.next();
+    this.#plan = plan;
+    this.#running.tell({ kind: 'plan', plan });
+    return plan;
   }
 
   #startTask(plan: PhysicalPlan): TaskStart {
@@ -216,7 +218,7 @@ export class LoneTask {
       },
     });
     const task = new Task({
-      identity: this.#identity(plan, this.#instance(component, taskIndex)),
+      identity: this.#identity(plan),
       clock: thread.clock,
       random: this.#kernel.random(`task of ${this.#where}`),
       files: new SimulatedDisk(this.#kernel).filesOf(thread),
@@ -284,8 +286,9 @@ export class LoneTask {
     return { ...built, factories: new Map([[name, observe(factory, observer)]]) };
   }
 
-  #identity(plan: PhysicalPlan, instance: InstanceAddress): InstanceIdentity {
-    const { topology, streamManagers } = plan;
+  #identity({ topology, streamManagers, instances }: PhysicalPlan): InstanceIdentity {
+    const own = instances.find(({ task }) => task === this.#plans.task);
+    const instance = assertDefined(own, 'every plan has the task in test');
     const [streamManager] = streamManagers;
     return {
       topologyName: topology.name,
@@ -311,8 +314,4 @@ interface TaskStart {
   readonly gateway: ScriptedGateway;
   readonly tell: (message: ToTask) => void;
   readonly kill: () => void;
-}
-
-function state(isActive: boolean): TopologyState {
-  return isActive ? 'RUNNING' : 'PAUSED';
 }

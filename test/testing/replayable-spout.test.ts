@@ -153,7 +153,8 @@ describe('a topology with a replayable source', () => {
       ]),
     );
     assert.equal(givenUp.length, 4);
-    const [position] = [...disk.contents].filter(([path]) => path.startsWith('/positions'));
+    const isPosition = /^\/positions\/records-[0-9a-f]{16}\.json$/;
+    const position = [...disk.contents].find(([path]) => isPosition.test(path));
     const { offset } = JSON.parse(Buffer.from(position?.[1] ?? []).toString()) as {
       offset: number;
     };

@@ -14,7 +14,7 @@ export interface GatewayPort {
 export interface GatewayEnvironment
   extends Pick<
     ProcessEnvironment,
-    'clock' | 'random' | 'network' | 'files' | 'openLog' | 'resourceUse'
+    'clock' | 'random' | 'network' | 'files' | 'openLog' | 'resourceUse' | 'startBeating'
   > {
   readonly doorbells: Doorbells;
   /** The stack of the task's thread, or undefined while it is inside a native call. */

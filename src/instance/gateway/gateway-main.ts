@@ -1,3 +1,4 @@
+import { beatPeriodMs } from '../../base/beat.ts';
 import { messageOf, toEnvelope, environmentError } from '../../base/errors.ts';
 import type { Files } from '../../base/files.ts';
 import type { LogFile } from '../../base/log-file.ts';
@@ -20,6 +21,9 @@ export function gatewayMain(
   const { identity } = port.start;
   try {
     const topology = readDefinition(environment.files, identity.definitionFile);
+    const settings = new Settings(topology.config);
+    // First of all: the task's thread may be busy with the user's modules for as long as it takes.
+    environment.startBeating(beatPeriodMs(settings.get('heron.executor.child.silence.ms')));
     const gateway = new Gateway({
       environment,
       start: port.start,

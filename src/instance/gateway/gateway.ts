@@ -1,6 +1,6 @@
 import { unreachable } from '../../base/assert.ts';
 import type { Timer } from '../../base/clock.ts';
-import { type ErrorEnvelope, messageOf } from '../../base/errors.ts';
+import { type EngineError, type ErrorEnvelope, messageOf, toEnvelope } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { BYTES_PER_MB } from '../../base/units.ts';
 import type { MetricsPublisher } from '../../metrics-publisher/metrics-publisher.ts';
@@ -179,11 +179,12 @@ export class Gateway {
   #createLink(): StreamManagerLink {
     const { start, environment, logger } = this.#options;
     const { network, clock, random } = environment;
-    const { identity, token } = start;
+    const { identity, token, process } = start;
     const settings = this.#settings;
     return new StreamManagerLink({
       identity,
       token,
+      process,
       network,
       clock,
       random,
@@ -205,11 +206,13 @@ export class Gateway {
         this.#inbound.disconnect();
         this.#outbound.disconnect();
       },
+      onReplaced: (error) => this.#handleReplaced(error),
       onSet: (packet) => this.#inbound.handleSet(packet),
     });
   }
 
   #handlePlan(plan: PhysicalPlan): void {
+    this.#ports.status.announcePlan();
     this.#options.send({ kind: 'plan', plan });
   }
 
@@ -219,6 +222,16 @@ export class Gateway {
     this.#options.send({ kind: 'ended-before' });
     this.#inbound.end();
     this.#outbound.end();
+  }
+
+  /** Row S41. A task that is busy, or hangs, hears of it when it is done, or not at all. */
+  #handleReplaced(error: EngineError): void {
+    const { logger, send, environment } = this.#options;
+    logger.error(error.message);
+    send({ kind: 'replaced', error: toEnvelope(error) });
+    const graceMs = this.#settings.get('heron.shutdown.grace.ms');
+    environment.clock.after(graceMs, () => environment.kill());
+    this.#close();
   }
 
   #handleFailed(error: ErrorEnvelope): void {

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
-import { environmentError } from '../../base/errors.ts';
+import { type EngineError, environmentError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
+import type { ProcessIdentity } from '../../base/process-identity.ts';
 import type { Random } from '../../base/random.ts';
 import { ENGINE_VERSION } from '../../base/version.ts';
 import type { PhysicalPlan } from '../../model/physical-plan.ts';
@@ -25,6 +26,7 @@ const RECONNECT_FACTOR = 8;
 export interface StreamManagerLinkOptions {
   readonly identity: InstanceIdentity;
   readonly token: string;
+  readonly process: ProcessIdentity;
   readonly network: Network;
   readonly clock: Clock;
   readonly random: Random;
@@ -41,6 +43,8 @@ export interface StreamManagerLinkOptions {
   /** An earlier process of this instance has brought its task to the end. Before `onConnected`. */
   readonly onEndedBefore: () => void;
   readonly onDisconnected: () => void;
+  /** A later process of this instance has registered: there is no way back. */
+  readonly onReplaced: (error: EngineError) => void;
   readonly onSet: (packet: Packet) => void;
 }
 
@@ -83,7 +87,7 @@ export class StreamManagerLink {
   }
 
   async #register(connection: PacketConnection): Promise<void> {
-    const { identity, token, creditBytes, hasEnded } = this.#options;
+    const { identity, token, process, creditBytes, hasEnded } = this.#options;
     const request = RegisterInstance.request.create({
       instance: instanceToMessage({
         id: identity.instance,
@@ -98,15 +102,16 @@ export class StreamManagerLink {
       engineVersion: ENGINE_VERSION,
       creditBytes: BigInt(creditBytes),
       ended: hasEnded(),
+      bootId: process.bootId,
+      startTicks: BigInt(process.startTicks),
     });
     const response = await connection.request(RegisterInstance, request, {
       timeoutMs: REGISTRATION_TIMEOUT_MS,
     });
     if (response.status?.status !== StatusCode.OK) {
-      const reason = response.status?.message ?? 'without a reason';
-      throw environmentError('NOT_EXPECTED', `the stream manager refused: ${reason}`, {
-        retryable: true,
-      });
+      const text = `the stream manager refused: ${response.status?.message ?? 'without a reason'}`;
+      if (response.replaced) this.#options.onReplaced(environmentError('DUPLICATE_PEER', text));
+      throw environmentError('NOT_EXPECTED', text, { retryable: true });
     }
     const { onEndedBefore, onConnected, onPlan } = this.#options;
     const { creditBytes: granted, ended, pplan } = response;

@@ -2,6 +2,7 @@ import { systemClock } from '../../base/clock.ts';
 import { openLogger } from '../../base/log-file.ts';
 import { createSystemRandom } from '../../base/random.ts';
 import { systemFiles } from '../../base/system-files.ts';
+import { startBeating } from '../../net/beat-pipe.ts';
 import { watchParent } from '../../net/parent-pipe.ts';
 import { tcpNetwork } from '../../net/tcp-network.ts';
 import { systemResourceUse } from '../../process-start/system-resource-use.ts';
@@ -21,6 +22,7 @@ export function systemGatewayEnvironment(): GatewayEnvironment {
     files: systemFiles,
     openLog: (options) => openLogger({ ...options, clock: systemClock }),
     resourceUse: systemResourceUse,
+    startBeating,
     doorbells: atomicsDoorbells,
     taskStack: () => mainThreadStack(systemClock),
     kill: () => process.kill(process.pid, 'SIGKILL'),

@@ -45,7 +45,8 @@ export interface BoltRunnerOptions {
  *     order per source task holds.
  * X2. A set is given back to the ring, and its bytes are credited, when its last tuple is done.
  * X3. When all upstream tasks have ended and everything before their markers is done, `finish` is
- *     called once, and the run is over (ruling R3).
+ *     called once, and the run is over (ruling R3). Which tasks are upstream is what the newest
+ *     plan says that was sent before the last marker.
  * X4. Whatever was emitted leaves before the runner waits for anything outside of the process, and
  *     at the end of each time slice.
  * X5. After `stop` no further tuple is executed, also not of a set that has been begun.
@@ -69,13 +70,13 @@ export class BoltRunner implements ComponentRunner {
   }
 
   async run(): Promise<'ended' | 'stopped'> {
-    const { ring, bell, output, ends, due } = this.#options;
+    const { ring, bell, output, ends, due, status } = this.#options;
     this.#slice.begin();
     while (!this.#stopping) {
-      if (ends.isComplete) return this.#finish();
       const seen = bell.sequence();
       if (!due.isEmpty) await this.#runDue();
       if (this.#stopping) break;
+      if (ends.isComplete && !status.awaitsPlan) return this.#finish();
       if (!output.hasRoom) {
         if (!(await this.#room.wait())) return 'stopped';
       } else if (ring.next()) await this.#runFrame();
@@ -116,7 +117,10 @@ export class BoltRunner implements ComponentRunner {
     const start = large === undefined ? ring.start : 0;
     const end = large === undefined ? ring.end : large.length;
     input.open(large ?? ring.bytes, start, end);
-    if (input.hasTuples) await this.#executeSet();
+    if (input.hasTuples) {
+      ends.heard(input.sourceTask);
+      await this.#executeSet();
+    }
     if (this.#stopping) return;
     if (input.endOfInput) ends.ended(input.sourceTask);
     if (input.hasTuples) status.addConsumed(end - start);

@@ -18,6 +18,10 @@ interface CustomReader {
  *
  * T1. A tuple names tasks of bolts that read its stream this way, and no others: what the author
  *     gets wrong is refused inside `emit`.
+ * T2. What the component may name directly is what its context shows, which is the newest plan at
+ *     any moment. A task that it has once been right to name is no mistake: the component may have
+ *     looked before an update took that away. Stream managers then fail the tuple.
+ * T3. A custom grouping is asked for the tasks that it was last told.
  */
 export class ChosenTasks {
   readonly #component: ComponentName;
@@ -25,6 +29,8 @@ export class ChosenTasks {
   readonly #isDirect: boolean;
   readonly #custom: readonly CustomReader[];
   #direct: ReadonlySet<number>;
+  /** Those of earlier plans, which are not named in refusals (T2). */
+  #onceDirect: ReadonlySet<number> = new Set();
 
   /** Undefined when stream managers choose all tasks of the stream. */
   static of(
@@ -61,9 +67,14 @@ export class ChosenTasks {
     this.#direct = this.#directTasks(plan);
   }
 
+  /** The plan is another one from now on (T2). */
+  follow(plan: PlanIndex): void {
+    this.#onceDirect = new Set([...this.#onceDirect, ...this.#direct]);
+    this.#direct = this.#directTasks(plan);
+  }
+
   /** Tells the custom groupings of their tasks, when these have changed. Runs the author's code. */
   update(plan: PlanIndex, context: TopologyContext): void {
-    this.#direct = this.#directTasks(plan);
     for (const reader of this.#custom) {
       const targetTasks = plan.tasksOf(reader.bolt);
       if (String(targetTasks) === String(reader.tasks)) continue;
@@ -96,7 +107,7 @@ export class ChosenTasks {
 
   /** @throws EngineError INVALID_ARGUMENT when the task does not read the stream directly. */
   checkDirect(task: number): void {
-    if (this.#direct.has(task)) return;
+    if (this.#direct.has(task) || this.#onceDirect.has(task)) return;
     const known = this.#direct.size === 0 ? '' : `, but ${[...this.#direct].join(', ')}`;
     const what = this.#direct.size === 0 ? 'by no task' : `not by task ${task}`;
     throw this.#refused(`is read ${what} by direct grouping${known}`);

@@ -70,14 +70,14 @@ export class ConcurrentBoltRunner implements ComponentRunner {
   }
 
   async run(): Promise<'ended' | 'stopped'> {
-    const { ring, bell, output, ends, due, calls } = this.#options;
+    const { ring, bell, output, ends, due, calls, status } = this.#options;
     this.#slice.begin();
     while (!this.#stopping) {
       // Each execute that settles rings, and so does whatever else the loop could wait for.
       const seen = bell.sequence();
       this.#throwFailure();
       if (!due.isEmpty) await due.runRound(calls, () => !this.#stopping);
-      if (ends.isComplete && this.#taken === 0) return this.#finish();
+      if (ends.isComplete && this.#taken === 0 && !status.awaitsPlan) return this.#finish();
       if (!output.hasRoom) {
         if (!(await this.#room.wait())) return 'stopped';
       } else if (this.#canTake && (this.#openSet !== undefined || ring.next())) {
@@ -136,7 +136,7 @@ export class ConcurrentBoltRunner implements ComponentRunner {
 
   /** Opens the set at the ring's front; undefined when it holds no tuples. */
   async #open(): Promise<TakenSet | undefined> {
-    const { ring, largeSets, input, acks } = this.#options;
+    const { ring, largeSets, input, ends, acks } = this.#options;
     if (ring.kind === CONNECTION_MARKER) {
       acks?.connectionChanged();
       ring.release();
@@ -147,6 +147,7 @@ export class ConcurrentBoltRunner implements ComponentRunner {
     const end = large === undefined ? ring.end : large.length;
     input.open(large ?? ring.bytes, start, end);
     if (input.hasTuples) {
+      ends.heard(input.sourceTask);
       const { counters, origin } = input;
       this.#openSet = { bytes: end - start, origin, counters, left: 1 };
       return this.#openSet;

@@ -15,9 +15,11 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Files } from '../../base/files.ts';
 import type { Random } from '../../base/random.ts';
+import type { Component } from '../../model/logical-topology.ts';
 import type { PlanIndex } from '../../model/plan-index.ts';
 import { reliabilityOf } from '../../model/reliability.ts';
-import { Settings } from '../../model/settings.ts';
+import { componentSettings } from '../../model/component-settings.ts';
+import type { Settings } from '../../model/settings.ts';
 import { AckFold } from '../../wire/ack-fold.ts';
 import { StreamHeaders } from '../../wire/stream-header.ts';
 import type { InstanceIdentity } from '../instance-identity.ts';
@@ -42,14 +44,11 @@ import { TaskCounters } from './task-counters.ts';
 import { TaskHooks } from './task-hooks.ts';
 import type { TaskPorts } from './task-ports.ts';
 import { tickEvent } from './tick-event.ts';
-import type { TrackedMessages } from './tracked-messages.ts';
+import { watchTimeOuts } from './time-out-watch.ts';
 import { TupleInput } from './tuple-input.ts';
 import { TupleOutput } from './tuple-output.ts';
 import { UserCalls } from './user-calls.ts';
-
-const MS_PER_SECOND = 1_000;
-/** How often, in a time-out, the task looks for messages that have timed out, as in Heron. */
-const LOOKS_PER_TIME_OUT = 10;
+import { visibleFacts } from './visible-facts.ts';
 
 export interface RunningComponentOptions {
   readonly identity: InstanceIdentity;
@@ -81,6 +80,7 @@ export class RunningComponent {
   readonly #hooks: TaskHooks;
   readonly #streams: readonly CollectedStream[];
   readonly #deadLetters: DeadLetters;
+  readonly #ends: EndTracker;
   /** The context reads the newest plan from here. */
   readonly #contextSource: { plan: PlanIndex } & ContextSource;
   /** Undefined until there is a component to tell. */
@@ -94,12 +94,10 @@ export class RunningComponent {
 
   constructor(options: RunningComponentOptions) {
     const { identity, ports, plan, clock } = options;
-    const declared = assertDefined(
-      plan.component(identity.component),
-      'the plan has the component',
-    );
     this.#options = options;
-    this.#settings = new Settings(plan.plan.topology.config, declared.config);
+    this.#contextSource = this.#newContextSource(plan);
+    const declared = this.#declared;
+    this.#settings = componentSettings(plan.plan.topology, declared);
     this.#calls = new UserCalls(identity, ports.status);
     this.#metrics = new MetricsReporter({
       ring: ports.metricsOut,
@@ -112,7 +110,7 @@ export class RunningComponent {
     this.#due = new DueEvents(() => this.#runner?.wake());
     this.#timers = new ComponentTimers(clock, this.#due);
     this.#hooks = new TaskHooks(identity.task, clock);
-    this.#contextSource = this.#newContextSource(plan);
+    this.#ends = new EndTracker(plan, identity.component);
     const headers = new StreamHeaders();
     const isTracked = reliabilityOf(plan.plan.topology.config) === 'ATLEAST_ONCE';
     const acks = isTracked ? new AckFold() : undefined;
@@ -227,10 +225,34 @@ export class RunningComponent {
     if (this.#runner instanceof SpoutRunner) this.#runner.drain();
   }
 
+  /**
+   * The context shows the plan from now on; the component is told between two calls, if it is of a
+   * kind that it can see. A plan without this task is not for it (P7 in task-phase.ts).
+   */
   handlePlan(plan: PlanIndex): void {
-    if (plan.plan.epoch < this.#plan.plan.epoch) return;
+    const { task } = this.#options.identity;
+    const before = this.#plan.plan;
+    if (plan.plan.epoch < before.epoch || plan.instanceOf(task) === undefined) return;
     this.#contextSource.plan = plan;
-    if (this.#planChange !== undefined) this.#due.add(this.#planChange);
+    this.#ends.follow(plan);
+    for (const { chosenTasks } of this.#streams) chosenTasks?.follow(plan);
+    this.#heedSettings();
+    if (this.#planChange === undefined) return;
+    if (visibleFacts(plan.plan) !== visibleFacts(before)) this.#due.add(this.#planChange);
+  }
+
+  /** Those that count while the component runs; all others are read once (docs/concepts.md). */
+  #heedSettings(): void {
+    const accounts = this.#accounts;
+    if (accounts.kind !== 'tracked-spout') return;
+    const settings = componentSettings(this.#plan.plan.topology, this.#declared);
+    accounts.messages.pendingMax = settings.get('topology.max.spout.pending');
+    this.#runner?.wake(); // There may be room for more messages now.
+  }
+
+  get #declared(): Component {
+    const { component } = this.#options.identity;
+    return assertDefined(this.#plan.component(component), 'the plan has the component');
   }
 
   /** The author's code besides the component. */
@@ -312,7 +334,18 @@ export class RunningComponent {
     const { ports, clock } = this.#options;
     const heldTime = new HeldTime(clock);
     this.#metrics.registerUserMetric('__time-held-by-back-pressure-ms', heldTime);
-    if (accounts.kind === 'tracked-spout') this.#watchMessages(accounts.messages);
+    if (accounts.kind === 'tracked-spout') {
+      const { messages: tracked } = accounts;
+      this.#metrics.registerUserMetric('__pending-acked-count', {
+        report: (to) => to.value(tracked.count),
+      });
+      this.#timeOuts = watchTimeOuts(tracked, {
+        settings: this.#settings,
+        clock,
+        status: ports.status,
+        wake: () => this.#runner?.wake(),
+      });
+    }
     return new SpoutRunner({
       spout: this.#hooks.aroundSpout(spout, messages),
       calls: this.#calls,
@@ -327,21 +360,6 @@ export class RunningComponent {
       idleBackoffMaxMs: this.#settings.get('heron.instance.idle.backoff.max.ms'),
       nextTupleLatencyNs: this.#counters.nextTupleLatencyNs,
       due: this.#due,
-    });
-  }
-
-  #watchMessages(messages: TrackedMessages): void {
-    const settings = this.#settings;
-    this.#metrics.registerUserMetric('__pending-acked-count', {
-      report: (to) => to.value(messages.count),
-    });
-    if (!settings.get('topology.enable.message.timeouts')) return;
-    const { ports, clock } = this.#options;
-    const timeOutMs = settings.get('topology.message.timeout.secs') * MS_PER_SECOND;
-    this.#timeOuts = clock.every(timeOutMs / LOOKS_PER_TIME_OUT, () => {
-      if (!ports.status.forgetsTimeOuts) return;
-      messages.expire(clock.now() - timeOutMs);
-      this.#runner?.wake();
     });
   }
 
@@ -364,7 +382,7 @@ export class RunningComponent {
       input: new TupleInput(this.#plan, this.#counters, serializer, reader, acks),
       output: this.#output,
       acks,
-      ends: new EndTracker(this.#plan.upstreamTasks(identity.component)),
+      ends: this.#ends,
       due: this.#due,
       status: ports.status,
       clock,

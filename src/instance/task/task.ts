@@ -7,6 +7,7 @@ import type { Files } from '../../base/files.ts';
 import type { Random } from '../../base/random.ts';
 import { differences } from '../../model/compare-topologies.ts';
 import type { LogicalTopology } from '../../model/logical-topology.ts';
+import type { PhysicalPlan } from '../../model/physical-plan.ts';
 import { PlanIndex } from '../../model/plan-index.ts';
 import type { Doorbells } from '../../ring/doorbell.ts';
 import type { InstanceIdentity } from '../instance-identity.ts';
@@ -15,6 +16,7 @@ import {
   advance,
   isActive,
   isDrained,
+  isKilled,
   type TaskEvent,
   type TaskPhase,
   type TaskStep,
@@ -74,8 +76,7 @@ export class Task {
         this.#begin(message.topology, message.memory);
         return;
       case 'plan':
-        this.#component?.handlePlan(new PlanIndex(message.plan));
-        this.#step({ kind: 'plan', plan: message.plan });
+        this.#handlePlan(message.plan);
         return;
       case 'ended-before':
         this.#step({ kind: 'ended-before' });
@@ -94,6 +95,7 @@ export class Task {
         this.#options.onDone();
         return;
       case 'cannot-start':
+      case 'replaced':
         this.#options.onFailed(fromEnvelope(message.error));
         return;
       default:
@@ -127,8 +129,16 @@ export class Task {
     }
   }
 
+  #handlePlan(plan: PhysicalPlan): void {
+    const { status, bell } = assertDefined(this.#ports, 'a plan comes after the definition');
+    this.#component?.handlePlan(new PlanIndex(plan));
+    status.planTaken();
+    this.#step({ kind: 'plan', plan });
+    bell.ring(); // A bolt whose input has ended may have waited for it.
+  }
+
   #step(event: TaskEvent): void {
-    const { phase, step } = advance(this.#phase, event);
+    const { phase, step } = advance(this.#options.identity.task, this.#phase, event);
     this.#phase = phase;
     this.#act(step, phase);
   }
@@ -137,6 +147,9 @@ export class Task {
     switch (step) {
       case 'none':
         return;
+      case 'await-place':
+        this.#options.logger.info('waits until the task that had its place before has ended');
+        return;
       case 'open':
         this.#inTurn(() => this.#open());
         return;
@@ -144,13 +157,15 @@ export class Task {
         assert(phase.at === 'running', 'what is to run has been opened');
         this.#options.send({ kind: 'started' });
         this.#run(isActive(phase.plan));
-        if (isDrained(phase.plan)) this.#component?.drain();
+        if (isDrained(phase.plan, this.#options.identity.task)) this.#component?.drain();
         return;
       case 'activate':
       case 'deactivate':
         this.#component?.setActive(step === 'activate');
         return;
       case 'drain':
+        assert(phase.at === 'running', 'what is drained runs');
+        if (!isKilled(phase.plan)) this.#component?.setActive(isActive(phase.plan));
         this.#component?.drain();
         return;
       case 'stop':

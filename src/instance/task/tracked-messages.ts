@@ -48,6 +48,8 @@ export class TrackedMessages implements SpoutMessages {
   messageId: unknown = undefined;
   reason: FailReason | undefined = undefined;
   latencyMs = 0;
+  /** May change at any time. With fewer than are pending none is emitted until they are settled. */
+  pendingMax: number;
   readonly #options: TrackedMessagesOptions;
   readonly #set = new TupleSetReader(new StreamHeaders());
   readonly #acks = new AckSetReader();
@@ -67,11 +69,12 @@ export class TrackedMessages implements SpoutMessages {
   #expiredBy = Number.NEGATIVE_INFINITY;
 
   constructor(options: TrackedMessagesOptions) {
+    this.pendingMax = options.pendingMax;
     this.#options = options;
   }
 
   get isFull(): boolean {
-    return this.#options.pending.count >= this.#options.pendingMax;
+    return this.#options.pending.count >= this.pendingMax;
   }
 
   get count(): number {

@@ -35,10 +35,18 @@ async function started(t: TestContext, options: InstanceOptions): Promise<Instan
   return instance;
 }
 
-/** One that is stuck, when its gateway has said so. */
-async function stuck(t: TestContext, options: InstanceOptions): Promise<InstanceInTest> {
+/**
+ * One that is stuck, when its gateway has said so of this callback: on a busy machine that of the
+ * module, too, may take longer than the limit.
+ */
+async function stuck(
+  t: TestContext,
+  options: InstanceOptions,
+  callback = 'nextTuple',
+): Promise<InstanceInTest> {
   const instance = await InstanceInTest.start(t, { config, ...options });
-  await eventually(async () => (await instance.log('gateway')).includes('BlockedTask'), PATIENTLY);
+  const report = `BlockedTask: ${callback} of 'words'`;
+  await eventually(async () => (await instance.log('gateway')).includes(report), PATIENTLY);
   return instance;
 }
 
@@ -84,8 +92,10 @@ describe('O36: an instance that hangs is seen from its other thread', () => {
     const log = await instance.log('gateway');
     assert.match(log, /BlockedTask: nextTuple of 'words' \(task 1\) has not returned for/);
     assert.match(log, /at spinForEver \(.*behaviours-topology\.ts:\d+:\d+\)/);
-    await eventually(() => instance.partners.exceptions.length === 1, PATIENTLY);
-    assert.match(instance.partners.exceptions[0] ?? '', /spinForEver/);
+    await eventually(
+      () => instance.partners.exceptions.some((text) => text.includes('spinForEver')),
+      PATIENTLY,
+    );
   });
 
   for (const [script, what] of [
@@ -94,7 +104,7 @@ describe('O36: an instance that hangs is seen from its other thread', () => {
     ['module spin', 'module'],
   ] as const) {
     it(`in a loop in ${script.split(' ')[0]}`, async (t) => {
-      const instance = await stuck(t, { script });
+      const instance = await stuck(t, { script }, what);
       const log = await instance.log('gateway');
       assert.ok(log.includes(`BlockedTask: ${what} of 'words' (task 1)`), log);
       assert.match(log, /at spinForEver/);

@@ -17,7 +17,7 @@ class Store {
       return this.outcomes.shift()?.();
     },
     clock: this.clock,
-    intervalMs: 100,
+    intervalMs: () => 100,
     onFailure: (error) => void this.failures.push(error),
     onClean: () => void (this.cleans += 1),
   });

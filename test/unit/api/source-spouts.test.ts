@@ -9,6 +9,7 @@ import {
   fromReadableStream,
   type SourceStart,
 } from '../../../src/api/source-spouts.ts';
+import { changedPlan, grown } from '../../support/changed-plans.ts';
 import { TaskInTest } from '../../support/task-in-test.ts';
 
 type Factory = () => ConstructorParameters<typeof TaskInTest>[0];
@@ -50,6 +51,33 @@ describe('a spout of an async iterable', () => {
     assert.deepEqual(log, ['pull 0', 'pull 1', 'pull 2', 'finally']);
     await task.drive(task.running.close());
     assert.equal(task.clock.pendingTimers, 0);
+  });
+
+  it('is told of an update, and its source goes on', async () => {
+    const gate = Promise.withResolvers<string>();
+    const seen: number[] = [];
+    const { task, take } = aTask(
+      fromAsyncIterable(
+        async function* () {
+          yield 'a';
+          yield await gate.promise;
+        },
+        {
+          update: async ({ parallelism }) => {
+            await Promise.resolve();
+            seen.push(parallelism);
+          },
+        },
+      ),
+    );
+    const run = task.start();
+    await task.turn();
+    task.running.handlePlan(grown(changedPlan(2), 'source'));
+    await task.turn();
+    assert.deepEqual(seen, [3]);
+    gate.resolve('b');
+    assert.equal(await task.drive(run), 'ended');
+    assert.deepEqual(take(), ['a', 'b', 'marker', '2']);
   });
 
   it('emits the items of a plain iterable', async () => {

@@ -10,7 +10,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   environ: 'dev',
   host: '127.0.0.2',
   'container-id': '2',
-  'state-root': '/state',
+  state: 'file:///state',
   'definition-file': 'words.defn',
   'log-directory': 'log-files',
   'instance-id': 'container_2_count_7',

@@ -17,6 +17,8 @@ import { PromiseDoorbell } from '../../support/promise-doorbell.ts';
 import { settled } from '../../support/settled.ts';
 import { argumentsOf, blockingRoomWait, linePlan } from '../../support/task-in-test.ts';
 
+const PROCESS = { bootId: 'boot', pid: 1, startTicks: 7 };
+
 /** An instance whose gateway, and whose process, is the test. */
 async function anInstance() {
   const posted: ToGateway[] = [];
@@ -43,6 +45,7 @@ async function anInstance() {
     },
     sayReady: () => void happened.push('ready'),
     doorbells: () => new PromiseDoorbell(),
+    process: PROCESS,
     roomWait: blockingRoomWait,
     startGateway: (start, events) => {
       started.push({ start, events });
@@ -65,7 +68,11 @@ async function anInstance() {
 test('an instance begins with its log and its gateway, and gives it the token', async () => {
   const { instance, gateway, happened } = await anInstance();
   assert.deepEqual(happened, ['log ./container_1_middle_3.log']);
-  assert.deepEqual(gateway.start, { identity: instance.identity, token: 'secret' });
+  assert.deepEqual(gateway.start, {
+    identity: instance.identity,
+    token: 'secret',
+    process: PROCESS,
+  });
   assert.equal(instance.task.at, 'awaiting-plan');
   assert.equal(instance.task.keptBytes, 0);
 });

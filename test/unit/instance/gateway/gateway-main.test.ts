@@ -16,12 +16,17 @@ import { anIdentity, linePlan } from '../../../support/task-in-test.ts';
 function aThread(t: TestContext, definition: Uint8Array) {
   const sent: ToTask[] = [];
   const logs: Omit<LogFileOptions, 'clock'>[] = [];
+  const beats: number[] = [];
   const clock = new ManualClock();
   let post: (message: ToGateway) => void = () => {};
   let loseParent = (): void => {};
   const gateway = gatewayMain(
     {
-      start: { identity: anIdentity('middle', 3), token: 'secret' },
+      start: {
+        identity: anIdentity('middle', 3),
+        token: 'secret',
+        process: { bootId: 'boot', pid: 1, startTicks: 7 },
+      },
       send: (message) => void sent.push(message),
       onMessage: (handle) => {
         post = handle;
@@ -42,6 +47,7 @@ function aThread(t: TestContext, definition: Uint8Array) {
         logs.push(options);
         return { ...silentLogger, dropped: 0, close() {} };
       },
+      startBeating: (periodMs) => void beats.push(periodMs),
       resourceUse: () => ({ cpuUserUs: 0, cpuSystemUs: 0, residentBytes: 0 }),
       doorbells: () => new PromiseDoorbell(),
       taskStack: async () => undefined,
@@ -60,6 +66,7 @@ function aThread(t: TestContext, definition: Uint8Array) {
     gateway,
     sent,
     logs,
+    beats,
     kinds,
     post: (m: ToGateway) => post(m),
     loseParent: () => loseParent(),
@@ -77,6 +84,12 @@ test('the gateway gives the task the definition that lies on the disk', (t) => {
     logs.map(({ file, name }) => [file, name]),
     [['./container_1_middle_3.gateway.log', 'container_1_middle_3/gateway']],
   );
+});
+
+test('the gateway beats from its start, whatever the task is doing (O14)', (t) => {
+  const { beats, kinds } = aThread(t, encodeTopology(linePlan.topology));
+  assert.deepEqual(beats, [1_000]);
+  assert.deepEqual(kinds(), ['definition'], 'the task has not said anything yet');
 });
 
 test('what the task says reaches the gateway', (t) => {

@@ -24,6 +24,8 @@ const FAILURE = {
   retryable: false,
 } as const;
 
+const PROCESS = { bootId: 'boot', pid: 1, startTicks: 7 };
+
 /** A gateway without partners, whose task is the test. */
 function aGateway(
   t: TestContext,
@@ -35,7 +37,7 @@ function aGateway(
   const errors: string[] = [];
   let kills = 0;
   const gateway = new Gateway({
-    start: { identity: anIdentity('middle', 3), token: 'secret' },
+    start: { identity: anIdentity('middle', 3), token: 'secret', process: PROCESS },
     topology: linePlan.topology,
     environment: {
       network,

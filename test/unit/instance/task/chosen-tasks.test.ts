@@ -172,6 +172,26 @@ describe('tasks that the emitter chooses', () => {
     assert.deepEqual(destinations(task), []);
   });
 
+  it('T2: emitDirect may name what any plan so far has shown, once it is there', async () => {
+    const { source, task } = await aTask();
+    const plan = aPlan(3);
+    const given = (number: number, gone: readonly number[]): PlanIndex => {
+      const topology = { ...plan.topology, config: new Map<string, string>() };
+      const instances = plan.instances.filter((one) => !gone.includes(one.task));
+      return new PlanIndex({ ...plan, topology, instances, epoch: epoch(number) });
+    };
+    assert.throws(() => source.emitDirect(7, 'told', ['a']), { code: 'INVALID_ARGUMENT' });
+    task.running.handlePlan(given(2, []));
+    source.emitDirect(7, 'told', ['a']);
+    task.running.handlePlan(given(3, [7]));
+    source.emitDirect(7, 'told', ['b']);
+    assert.throws(() => source.emitDirect(8, 'told', ['c']), {
+      message: /not by task 8 by direct grouping, but 5, 6$/,
+    });
+    await task.turn();
+    assert.deepEqual(destinations(task), ['a → 7', 'b → 7']);
+  });
+
   it('emitDirect needs a direct grouping', async () => {
     const source = new Source();
     const task = new TaskInTest(source, { component: 'source' });

@@ -4,8 +4,8 @@ import { BasicBolt } from '../../../../src/api/basic-bolt.ts';
 import { Spout } from '../../../../src/api/spout.ts';
 import type { TopologyContext } from '../../../../src/api/topology-context.ts';
 import type { AnyTuple } from '../../../../src/api/tuple.ts';
-import { epoch } from '../../../../src/base/ids.ts';
 import { PlanIndex } from '../../../../src/model/plan-index.ts';
+import { changedPlan, grown, Looking, shrunk } from '../../../support/changed-plans.ts';
 import { linePlan, TaskInTest } from '../../../support/task-in-test.ts';
 import { aTuple } from '../../../support/tuple-sets.ts';
 
@@ -135,11 +135,6 @@ describe('a component on a thread that cannot wait inside emit', () => {
   });
 });
 
-function aPlan(number: number, state: 'RUNNING' | 'PAUSED' = 'RUNNING') {
-  const topology = { ...linePlan.topology, state };
-  return new PlanIndex({ ...linePlan, topology, epoch: epoch(number) });
-}
-
 class Told extends Spout.of({ default: ['word'] }) {
   readonly calls: string[] = [];
 
@@ -162,13 +157,15 @@ describe('a change of the plan', () => {
     void task.start();
     await task.turn();
     assert.deepEqual(spout.calls, []);
-    for (const [number, state] of [
-      [2, 'PAUSED'],
-      [3, 'PAUSED'],
-      [4, 'RUNNING'],
+    const paused = { state: 'PAUSED', config: new Map([['color', 'red']]) } as const;
+    for (const [number, change] of [
+      [2, { state: 'PAUSED' }],
+      [3, paused],
+      [4, {}],
     ] as const) {
-      task.running.handlePlan(aPlan(number, state));
-      task.running.setActive(state === 'RUNNING');
+      const plan = changedPlan(number, change);
+      task.running.handlePlan(plan);
+      task.running.setActive(plan.plan.topology.state === 'RUNNING');
       await task.turn();
     }
     assert.deepEqual(spout.calls, [
@@ -178,41 +175,120 @@ describe('a change of the plan', () => {
       'update RUNNING',
       'activate',
     ]);
-    task.running.handlePlan(aPlan(2, 'PAUSED'));
+    task.running.handlePlan(changedPlan(2, { state: 'PAUSED' }));
     await task.turn();
     assert.equal(spout.calls.length, 5, 'an old plan is no change');
     task.running.stop();
   });
 
-  it('reaches a bolt between two tuples', async () => {
-    const gate = Promise.withResolvers<void>();
-    const calls: string[] = [];
-    class Slow extends BasicBolt.of({ default: ['word'], unread: [] }) {
-      override async execute({ values }: { values: readonly unknown[] }): Promise<void> {
-        calls.push(String(values[0]));
-        await gate.promise;
-      }
-      override update(): void {
-        calls.push('update');
+  for (const concurrency of ['1', '4']) {
+    it(`reaches a bolt between two calls, concurrency ${concurrency}`, async () => {
+      const gate = Promise.withResolvers<void>();
+      const bolt = new Looking();
+      bolt.execution = gate.promise;
+      const task = new TaskInTest(bolt, { config: { 'topology.bolt.concurrency': concurrency } });
+      void task.start();
+      task.feed({ tuples: ['a', 'b'].map((word) => aTuple(word)) });
+      await task.turn();
+      task.running.handlePlan(grown(changedPlan(2), 'source'));
+      assert.deepEqual(bolt.context?.componentTasks('source'), [1, 2, 5], 'at once');
+      await task.turn();
+      const update = '0 of 1, false, undefined, source 1 2 5';
+      assert.deepEqual(bolt.calls, concurrency === '1' ? ['a'] : ['a', 'b', update]);
+      gate.resolve();
+      await task.turn();
+      assert.deepEqual(bolt.calls, concurrency === '1' ? ['a', update, 'b'] : ['a', 'b', update]);
+      task.running.stop();
+    });
+  }
+
+  it('that a component cannot see is none', async () => {
+    const bolt = new Looking();
+    const task = new TaskInTest(bolt);
+    void task.start();
+    await task.turn();
+    const [manager] = linePlan.streamManagers;
+    assert.ok(manager);
+    const moved = [{ ...manager, host: '127.0.0.9', dataPort: 99, pid: 99 }];
+    task.running.handlePlan(new PlanIndex({ ...changedPlan(2).plan, streamManagers: moved }));
+    await task.turn();
+    assert.deepEqual(bolt.calls, []);
+    const config = new Map([['color:runtime', 'blue']]);
+    task.running.handlePlan(changedPlan(3, { config }));
+    await task.turn();
+    assert.deepEqual(bolt.calls, ['0 of 1, false, blue, source 1 2']);
+    task.running.stop();
+  });
+
+  it('settings of a component win over those of the topology, whenever they were set', async () => {
+    const bolt = new Looking();
+    const task = new TaskInTest(bolt);
+    void task.start();
+    const colors = async (ofTopology: readonly string[], ofBolt: readonly string[], at: number) => {
+      const entries = (list: readonly string[]) =>
+        new Map(list.map((value, index) => [index === 0 ? 'color' : 'color:runtime', value]));
+      const components = linePlan.topology.components.map((one) =>
+        one.name === 'middle' ? { ...one, config: entries(ofBolt) } : one,
+      );
+      task.running.handlePlan(changedPlan(at, { config: entries(ofTopology), components }));
+      await task.turn();
+      return bolt.context?.config.text('color');
+    };
+    assert.equal(await colors(['a'], [], 2), 'a');
+    assert.equal(await colors(['a', 'b'], [], 3), 'b');
+    assert.equal(await colors(['a', 'b'], ['c'], 4), 'c');
+    assert.equal(await colors(['a', 'b'], ['c', 'd'], 5), 'd');
+    task.running.stop();
+  });
+
+  it('that leaves the task out changes nothing for it', async () => {
+    const bolt = new Looking();
+    const task = new TaskInTest(bolt);
+    void task.start();
+    await task.turn();
+    task.running.handlePlan(shrunk(changedPlan(2), [3], 'retiring'));
+    await task.turn();
+    task.running.handlePlan(shrunk(changedPlan(3), [3], 'gone'));
+    await task.turn();
+    assert.deepEqual(bolt.calls, ['0 of 0, true, undefined, source 1 2']);
+    task.feed({ tuples: [aTuple('a')] });
+    await task.turn();
+    assert.equal(bolt.calls.at(-1), 'a', 'it goes on until it is stopped');
+    task.running.stop();
+  });
+
+  it('a spout may have more messages under way, or fewer, from the next call on', async () => {
+    class Messages extends Spout.of({ default: ['word'] }) {
+      emitted = 0;
+      override nextTuple(): void {
+        this.emitted += 1;
+        this.emit([this.emitted], this.emitted);
       }
     }
-    const task = new TaskInTest(new Slow());
+    const spout = new Messages();
+    const config = {
+      'topology.reliability.mode': 'ATLEAST_ONCE',
+      'topology.max.spout.pending': '2',
+    };
+    const task = new TaskInTest(spout, { component: 'source', config });
     void task.start();
-    task.feed({ tuples: ['a', 'b'].map((word) => aTuple(word)) });
     await task.turn();
-    task.running.handlePlan(aPlan(2));
+    assert.equal(spout.emitted, 2);
+    const changed = { ...config, 'topology.max.spout.pending:runtime': '5' };
+    task.running.handlePlan(changedPlan(2, { config: new Map(Object.entries(changed)) }));
     await task.turn();
-    assert.deepEqual(calls, ['a']);
-    gate.resolve();
+    assert.equal(spout.emitted, 5);
+    task.running.handlePlan(changedPlan(3, { config: new Map(Object.entries(config)) }));
     await task.turn();
-    assert.deepEqual(calls, ['a', 'update', 'b']);
+    assert.equal(spout.emitted, 5);
     task.running.stop();
   });
 
   it('an error of update ends the instance', async () => {
     const spout = new Told();
     Object.assign(spout, {
-      update() {
+      async update() {
+        await Promise.resolve();
         throw new RangeError('too far');
       },
     });
@@ -221,7 +297,7 @@ describe('a change of the plan', () => {
       message: "update of 'source' (task 1) failed: too far",
     });
     await task.turn();
-    task.running.handlePlan(aPlan(2));
+    task.running.handlePlan(changedPlan(2, { state: 'PAUSED' }));
     await task.turn();
     await failed;
   });
