@@ -7,15 +7,19 @@ import type { Cluster } from './cluster.ts';
 import type { CommandContext } from './command-context.ts';
 import { whileGuarded } from './guard-scheduler.ts';
 import { type Place, placeText } from './place.ts';
-import { missingOf } from './start-decision.ts';
+import { expectedProcesses, missingOf } from './start-decision.ts';
 import { TopologyWatch } from './topology-watch.ts';
 
 export interface ReturningTopology {
   readonly place: Place;
   readonly topology: LogicalTopology;
+  /** What is to run again, in all or in part. */
   readonly packingPlan: PackingPlan;
   /** For people: what of the restarted processes is still what it was before, if anything. */
   readonly unreplaced: (reports: readonly ContainerReport[]) => string | undefined;
+  /** By the clock. */
+  readonly deadlineMs: number;
+  /** What the deadline was made of, for people. */
   readonly timeoutSeconds: number;
 }
 
@@ -23,8 +27,6 @@ type Return =
   | { readonly kind: 'running' | 'gone' | 'interrupted' }
   | { readonly kind: 'failed'; readonly process: string; readonly lines: readonly string[] }
   | { readonly kind: 'late'; readonly missing: string };
-
-const MS_PER_SECOND = 1000;
 
 /**
  * Waits until a topology of which something was restarted is whole again.
@@ -67,10 +69,11 @@ export async function awaitReturn(
 }
 
 function firstEnd(
-  { topology, packingPlan, unreplaced, timeoutSeconds }: ReturningTopology,
+  { topology, packingPlan, unreplaced, deadlineMs }: ReturningTopology,
   { stateManager }: Cluster,
   { clock, interruption }: CommandContext,
 ): Promise<Return> {
+  const names = new Set(expectedProcesses(packingPlan));
   return new Promise((resolve) => {
     let missing: string | undefined = 'its processes';
     const settle = (end: Return): void => {
@@ -86,7 +89,7 @@ function firstEnd(
       missing = unreplaced(reports);
       const failed = reports
         .flatMap(({ processes }) => processes)
-        .find(({ state }) => state === 'failed');
+        .find((process) => process.state === 'failed' && names.has(process.name));
       if (failed !== undefined && missing === undefined) {
         const lines = failed.lastExit?.lastLines ?? [];
         return settle({ kind: 'failed', process: failed.name, lines });
@@ -95,7 +98,7 @@ function firstEnd(
       if (missing === undefined) settle({ kind: 'running' });
     };
     const onInterruption = (): void => settle({ kind: 'interrupted' });
-    const limit = clock.after(timeoutSeconds * MS_PER_SECOND, () =>
+    const limit = clock.after(Math.max(deadlineMs - clock.now(), 0), () =>
       settle({ kind: 'late', missing: missing ?? 'nothing' }),
     );
     const watch = new TopologyWatch({

@@ -6,6 +6,7 @@ import { AdvisedError } from './advised-error.ts';
 import { type Cluster, targetOf } from './cluster.ts';
 import { countLetters, lettersText } from './dead-letters/letter-files.ts';
 import type { CommandContext } from './command-context.ts';
+import { refuseForeignScheduler } from './foreign-scheduler.ts';
 import { type Place, placeText } from './place.ts';
 import { placeOf, readTopologyRecord, type TopologyRecord } from './topology-record.ts';
 import { unconfirmedSubmit } from './unconfirmed-submit.ts';
@@ -23,7 +24,8 @@ export interface NameClaim {
  * Makes sure that a name is free. To be called under the command lock: then what no scheduler
  * stands behind, or no submit has confirmed, is what a dead command left, and is cleared away.
  *
- * @throws EngineError TOPOLOGY_EXISTS when the name belongs to a topology that lives.
+ * @throws EngineError TOPOLOGY_EXISTS when the name belongs to a topology that lives,
+ *   TOPOLOGY_NOT_READY when it does so on another machine.
  */
 export async function claimName(
   { name, place, replace }: NameClaim,
@@ -46,6 +48,7 @@ export async function claimName(
       await scheduler.kill(target);
     }
   } else if (outcome === 'unconfirmed' || (record.hasNodes && outcome !== 'ended')) {
+    await refuseForeignScheduler(cluster, target);
     context.output.say(`clearing away what an interrupted command left of ${name}`);
     await scheduler.kill(target);
   }

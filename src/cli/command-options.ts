@@ -2,6 +2,7 @@
 
 import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { CommandContext, CommandResult } from './command-context.ts';
+import { DRY_RUN_FORMATS, type DryRunFormat } from './dry-run-format.ts';
 
 export const PLACE = 'cluster/role/env; role and env may be left out';
 export const TOPOLOGY = "the topology's name";
@@ -26,10 +27,23 @@ export function common(command: Command) {
     .option('--verbose', 'say more on standard error, and where an error comes from');
 }
 
-export function timeoutOption(doc: string) {
-  return new Option('--timeout <seconds>', doc)
-    .argParser(parseSeconds)
-    .default(TIMEOUT_SECONDS_DEFAULT);
+export function timeoutOption(doc: string, seconds: number = TIMEOUT_SECONDS_DEFAULT) {
+  return new Option('--timeout <seconds>', doc).argParser(parseSeconds).default(seconds);
+}
+
+export function dryRunFormatOption() {
+  return new Option('--dry-run-format <format>', 'how; means --dry-run')
+    .choices(DRY_RUN_FORMATS)
+    .argParser(parseDryRunFormat)
+    .default('table')
+    .implies({ dryRun: true });
+}
+
+/** Heron writes `colored_table`. */
+function parseDryRunFormat(text: string): DryRunFormat {
+  const format = DRY_RUN_FORMATS.find((known) => known === text.replaceAll('_', '-'));
+  if (format !== undefined) return format;
+  throw new InvalidArgumentError(`Allowed choices are ${DRY_RUN_FORMATS.join(', ')}.`);
 }
 
 function parseSeconds(text: string): number {

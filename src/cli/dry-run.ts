@@ -13,10 +13,10 @@ import { textTable } from './text-table.ts';
   that a real submit would make of the same module, arguments and settings.
 */
 
-type Styles = Pick<Output, 'style'>;
+export type Styles = Pick<Output, 'style'>;
 
 /** Colours also where there is no terminal: whoever asks for them will show them. */
-const COLOURED: Styles = {
+export const COLOURED: Styles = {
   style: (style, text) => styleText(style, text, { validateStream: false }),
 };
 
@@ -108,26 +108,26 @@ function rawText({ packingPlan: { id, containers } }: PreparedTopology): string 
   return [`plan ${id}`, ...lines].join('\n');
 }
 
-function rawAmount({ cpuCores, ramBytes, diskBytes }: Resource): string {
+export function rawAmount({ cpuCores, ramBytes, diskBytes }: Resource): string {
   return `cpu ${cpuCores} ram ${ramBytes} disk ${diskBytes}`;
 }
 
-function amountText({ cpuCores, ramBytes, diskBytes }: Resource): string {
+export function amountText({ cpuCores, ramBytes, diskBytes }: Resource): string {
   const memory = `${megabytes(ramBytes)} MB of memory`;
   return `${counted(cpuCores, 'core')}, ${memory}, ${megabytes(diskBytes)} MB of disk`;
 }
 
-function totalOf(containers: readonly ContainerPlan[]): Resource {
+export function totalOf(containers: readonly ContainerPlan[]): Resource {
   const sum = (key: keyof Resource): number =>
     containers.reduce((total, { required }) => total + required[key], 0);
   return { cpuCores: sum('cpuCores'), ramBytes: sum('ramBytes'), diskBytes: sum('diskBytes') };
 }
 
-function counted(number: number, noun: string): string {
+export function counted(number: number, noun: string): string {
   return `${rounded(number)} ${noun}${number === 1 ? '' : 's'}`;
 }
 
-function megabytes(bytes: number): string {
+export function megabytes(bytes: number): string {
   return rounded(bytes / BYTES_PER_MB);
 }
 

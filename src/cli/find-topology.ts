@@ -33,7 +33,7 @@ export async function findTopology(
 ): Promise<FoundTopology> {
   const written = parsePlace(given.place);
   const name = parseTopologyName(given.name);
-  const cluster = openCluster(written.cluster, context);
+  const cluster = await openCluster(written.cluster, context);
   try {
     const record = await readTopologyRecord(cluster.stateManager, name);
     const place = placeOf(record, written, context.currentUser);

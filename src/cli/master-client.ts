@@ -40,22 +40,26 @@ export function masterIn(bytes: Uint8Array, id: TopologyId): MasterPorts | undef
   return topologyId === id ? { host, controllerPort, statsPort } : undefined;
 }
 
-export interface StateCommand {
-  readonly command: 'activate' | 'deactivate';
+export interface MasterCommand {
+  /** The path of the control port. */
+  readonly command: 'activate' | 'deactivate' | 'runtime_config/update';
   readonly topologyId: TopologyId;
   readonly token: string;
+  /** For `runtime_config/update`: `[component:]key:value` each. */
+  readonly runtimeConfig?: readonly string[];
 }
 
 /**
- * Resolves when the master has stored the new state.
+ * Resolves when the master has stored what is commanded.
  *
  * @throws EngineError TOPOLOGY_NOT_READY, NOT_AUTHORIZED, or CONNECTION_LOST when nobody answers.
  */
-export async function commandState(
+export async function commandMaster(
   { host, controllerPort }: MasterPorts,
-  { command, topologyId, token }: StateCommand,
+  { command, topologyId, token, runtimeConfig = [] }: MasterCommand,
 ): Promise<void> {
   const query = new URLSearchParams({ topologyid: topologyId });
+  for (const change of runtimeConfig) query.append('runtime-config', change);
   const url = `http://${bracketed(host)}:${controllerPort}/${command}?${query.toString()}`;
   const response = await ask(url, { headers: { [TOKEN_HEADER]: token } });
   const text = await response.text();

@@ -1,12 +1,11 @@
 import { userError } from '../base/errors.ts';
+import { CLUSTER_NAME } from '../config/cluster-settings.ts';
 import { quotable } from '../model/quotable.ts';
 
 /*
   `cluster/role/env`, Heron's way to say where a topology belongs: which machines run it, who
   answers for it, and what for. Role and environment may be left out.
 */
-
-export const CLUSTERS = ['local'] as const;
 
 export interface Place {
   readonly cluster: string;
@@ -31,10 +30,8 @@ export function parsePlace(text: string): WrittenPlace {
   // Empty parts are left out: `$USER` is not set everywhere.
   const [cluster = '', role, environ, ...rest] = text.split('/').map((part) => part || undefined);
   if (rest.length > 0 || cluster === '') throw wrongPlace(text, 'is not of this form');
-  if (!CLUSTERS.some((known) => known === cluster)) {
-    const known = CLUSTERS.map((name) => `'${name}'`).join(', ');
-    const unknown = `there is no cluster '${quotable(cluster)}'; there is ${known}`;
-    throw userError('INVALID_ARGUMENT', unknown);
+  if (!CLUSTER_NAME.test(cluster)) {
+    throw wrongPlace(text, `has the cluster '${quotable(cluster)}', which cannot be a name`);
   }
   for (const name of [role, environ]) {
     if (name === undefined || NAME.test(name)) continue;

@@ -1,11 +1,18 @@
 import { Argument, Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { userError } from '../base/errors.ts';
 import { didYouMean } from '../model/nearest.ts';
-import { common, type Perform, PLACE, timeoutOption, TOPOLOGY } from './command-options.ts';
+import {
+  common,
+  dryRunFormatOption,
+  type Perform,
+  PLACE,
+  timeoutOption,
+  TOPOLOGY,
+} from './command-options.ts';
 import { SHELLS } from './completion/scripts.ts';
 import { wantedAt } from './completion/wanted.ts';
 import { addDeadLetters } from './dead-letters/program.ts';
-import { DRY_RUN_FORMATS, type DryRunFormat } from './dry-run-format.ts';
+import { addUpdate } from './update/program.ts';
 
 /*
   What can be written on the command line. Each command's code is loaded when it is called: a
@@ -24,6 +31,7 @@ export function createProgram(perform: Perform): Command {
   addDev(program, perform);
   addEnding(program, perform);
   addChanging(program, perform);
+  addUpdate(program, perform);
   addRestart(program, perform);
   addLooking(program, perform);
   addDeadLetters(program, perform);
@@ -51,13 +59,7 @@ function addStarting(program: Command, perform: Perform): void {
     .option('--no-wait', 'return when it is launched, whether it will run or not')
     .option('--deploy-deactivated', 'let its spouts rest until heron activate', false)
     .option('--dry-run', 'only say what would run where', false)
-    .addOption(
-      new Option('--dry-run-format <format>', 'how; means --dry-run')
-        .choices(DRY_RUN_FORMATS)
-        .argParser(parseDryRunFormat)
-        .default('table')
-        .implies({ dryRun: true }),
-    )
+    .addOption(dryRunFormatOption())
     .action((place, file, name, args, options) =>
       perform(options, async (context) => {
         const { submit } = await import('./commands/submit.ts');
@@ -294,13 +296,6 @@ function addProperty(
   const at = text.indexOf('=');
   if (at <= 0) throw new InvalidArgumentError('It is written key=value.');
   return new Map([...earlier, [text.slice(0, at), text.slice(at + 1)]]);
-}
-
-/** Heron writes `colored_table`. */
-function parseDryRunFormat(text: string): DryRunFormat {
-  const format = DRY_RUN_FORMATS.find((known) => known === text.replaceAll('_', '-'));
-  if (format !== undefined) return format;
-  throw new InvalidArgumentError(`Allowed choices are ${DRY_RUN_FORMATS.join(', ')}.`);
 }
 
 /** Node's own port unless given. */

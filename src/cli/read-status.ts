@@ -2,6 +2,7 @@ import { isoTime } from '../base/iso-time.ts';
 import type { TopologyId, TopologyName } from '../base/ids.ts';
 import type { Completion } from '../model/completion.ts';
 import { type ContainerReport, parseContainerReport } from '../model/container-report.ts';
+import type { PackingPlan } from '../model/packing-plan.ts';
 import type { PhysicalPlan } from '../model/physical-plan.ts';
 import { paths } from '../state-manager/paths.ts';
 import type { StateManager } from '../state-manager/state-manager.ts';
@@ -13,6 +14,7 @@ import type { Place } from './place.ts';
 import { readTopologyRecord, type TopologyRecord } from './topology-record.ts';
 import { type ShownState, topologyState } from './topology-state.ts';
 import { confirmSubmit, unconfirmedSubmit } from './unconfirmed-submit.ts';
+import { type UpdateProgress, updateProgress } from './update/update-progress.ts';
 
 /** One topology as `status` and `list` see it. */
 export interface TopologyStatus {
@@ -25,6 +27,8 @@ export interface TopologyStatus {
   readonly reports: readonly ContainerReport[];
   readonly completion: Completion | undefined;
   readonly schedulerPid: number | undefined;
+  /** Undefined when none is under way. */
+  readonly update: UpdateProgress | undefined;
 }
 
 const MS_PER_SECOND = 1000;
@@ -75,7 +79,19 @@ export async function readStatus(
     reports,
     completion,
     schedulerPid,
+    update: updateOf(packingPlan, physicalPlan, id, reports),
   };
+}
+
+function updateOf(
+  packingPlan: PackingPlan | undefined,
+  physicalPlan: PhysicalPlan | undefined,
+  id: TopologyId | undefined,
+  reports: readonly ContainerReport[],
+): UpdateProgress | undefined {
+  if (packingPlan === undefined || physicalPlan === undefined) return undefined;
+  if (physicalPlan.topology.id !== id) return undefined;
+  return updateProgress({ packingPlan, physicalPlan, reports });
 }
 
 /** The form in which all JSON answers give a moment; null when it is not known. */

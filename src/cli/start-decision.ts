@@ -94,7 +94,8 @@ export function expectedProcesses(plan: PackingPlan): readonly string[] {
 
 const SHOWN_MAX = 4;
 
-function listed(names: readonly string[]): string {
+/** For people: the first few names. */
+export function listed(names: readonly string[]): string {
   const shown = names.slice(0, SHOWN_MAX).join(', ');
   const others = names.length - SHOWN_MAX;
   return others > 0 ? `${shown} and ${others} more` : shown;

@@ -8,6 +8,8 @@ import { textTable } from './text-table.ts';
 import type { ComponentDelivery, TopologyDelivery } from './topology-delivery.ts';
 import type { TopologyErrors } from './topology-errors.ts';
 import type { ShownState } from './topology-state.ts';
+import { changesText } from './update/plan-sizes.ts';
+import { progressText, type UpdateProgress } from './update/update-progress.ts';
 
 /** What `status --json` prints. */
 export interface ShownStatus {
@@ -27,6 +29,8 @@ export interface ShownStatus {
     readonly pid: number;
     readonly processes: readonly ShownProcess[];
   }[];
+  /** Null when none is under way. */
+  readonly update: ShownUpdate | null;
   readonly errors: TopologyErrors;
   /** Null while no topology master answers. */
   readonly delivery: TopologyDelivery | null;
@@ -35,6 +39,16 @@ export interface ShownStatus {
   readonly completion: Completion | null;
   readonly damage: readonly string[];
   readonly logs: string;
+}
+
+/** Numbers of tasks, and of containers where the component is null. */
+export interface ShownUpdate extends Omit<UpdateProgress, 'changes'> {
+  readonly since: string | null;
+  readonly changes: readonly {
+    readonly component: string | null;
+    readonly from: number;
+    readonly to: number;
+  }[];
 }
 
 export interface ShownProcess {
@@ -61,6 +75,7 @@ export function statusText(status: ShownStatus, output: Output): string {
     ...damage,
     ...(advice === undefined ? [] : [advice]),
     ...(completion === null ? [] : completionLines(completion)),
+    ...updateLines(status),
     ...deadLetterLines(status),
     ...(containers.length === 0 ? [] : ['', processTable(status, output)]),
     ...(status.delivery === null ? [] : deliveryLines(status.delivery, output)),
@@ -89,6 +104,14 @@ function completionLines(completion: Completion): readonly string[] {
       ? 'its input has ended and all of it was processed'
       : 'its input has ended, but tuples may be missing from its results, because of:';
   return [first, ...incidentLines(completion)];
+}
+
+function updateLines({ update }: ShownStatus): readonly string[] {
+  if (update === null) return [];
+  const changes = changesText(update.changes);
+  const what = changes === '' ? 'being updated' : `being updated: ${changes}`;
+  const since = update.since === null ? '' : ` since ${update.since}`;
+  return [`${what}${since}; ${progressText(update)}`];
 }
 
 function deadLetterLines({ deadLetters, cluster, name }: ShownStatus): readonly string[] {

@@ -3,6 +3,7 @@ import type { Completion } from '../model/completion.ts';
 import type { ContainerReport } from '../model/container-report.ts';
 import type { PackingPlan } from '../model/packing-plan.ts';
 import type { PhysicalPlan } from '../model/physical-plan.ts';
+import { packingThatRuns } from '../model/settled-packing.ts';
 import type { RepairOutcome } from '../scheduler/scheduler.ts';
 import { expectedProcesses } from './start-decision.ts';
 
@@ -52,8 +53,10 @@ export function topologyState(facts: StateFacts): ShownState {
       processes.filter(({ state }) => state === 'running').map(({ name }) => name),
     ),
   );
+  // What an update adds is not missed before it is in force, nor what it takes away afterwards.
+  const expected = packingPlan && packingThatRuns(packingPlan, physicalPlan);
   const isWhole =
-    packingPlan !== undefined && expectedProcesses(packingPlan).every((name) => running.has(name));
+    expected !== undefined && expectedProcesses(expected).every((name) => running.has(name));
   if (!isWhole || scheduler === undefined) return 'DEGRADED';
   return physicalPlan.topology.state === 'PAUSED' ? 'PAUSED' : 'RUNNING';
 }

@@ -69,7 +69,11 @@ export function assemblePlan(
       ...scheduledBefore(containersBefore.get(id), sizes),
     };
   });
-  return { plan: { id: origin.id, containers }, warnings };
+  const lastTask = origin.before?.lastTask;
+  return {
+    plan: { id: origin.id, containers, ...(lastTask !== undefined && { lastTask }) },
+    warnings,
+  };
 }
 
 /** The places of a plan. */
@@ -89,7 +93,8 @@ function scheduledBefore(
   return { scheduled: found.scheduled };
 }
 
-function componentIndexes(tasks: readonly PlacedTask[]): ReadonlyMap<TaskId, number> {
+/** The position of each task among its component's tasks by id (P4). */
+export function componentIndexes(tasks: readonly PlacedTask[]): ReadonlyMap<TaskId, number> {
   const indexes = new Map<TaskId, number>();
   const counts = new Map<ComponentName, number>();
   for (const { component, task } of byId(tasks, (placed) => placed.task)) {

@@ -2,7 +2,7 @@ import { containerId, taskId } from '../base/ids.ts';
 import type { Component, LogicalTopology } from '../model/logical-topology.ts';
 import type { PackingPlan } from '../model/packing-plan.ts';
 import { Settings } from '../model/settings.ts';
-import { assemblePlan, type PlacedContainer, type PlacedTask } from './assemble-plan.ts';
+import { assemblePlan, type PlacedContainer, type PlacedTask, placesOf } from './assemble-plan.ts';
 import {
   COMPLIANT_TASK_RAM_BYTES_MIN,
   ContainerLimits,
@@ -17,7 +17,7 @@ import { checkNumberOfTasks, numberOfTasks } from './task-defaults.ts';
   for it, or in a new one. Packs into few containers; topology.stmgrs is not looked at.
   topology.packing.ffd.sorting.strategy says what large means.
 */
-export const firstFitDecreasing: Packing = { pack, repack };
+export const firstFitDecreasing: Packing = { pack, repack, resize };
 
 /** A smaller share of a core is no use to a task; Heron's number. */
 const TASK_CPU_CORES_MIN = 0.1;
@@ -56,6 +56,12 @@ function repack(topology: LogicalTopology, plan: PackingPlan, request: RepackReq
   );
   const containers = firstFit(started.containers, tasks, limits, nextContainer);
   return assemblePlan({ id: plan.id, before: plan }, containers, limits.size.bind(limits));
+}
+
+function resize(topology: LogicalTopology, plan: PackingPlan): PackingPlan {
+  const limits = limitsOf(topology);
+  const origin = { id: plan.id, before: plan };
+  return assemblePlan(origin, placesOf(plan), limits.size.bind(limits)).plan;
 }
 
 function largestFirst(topology: LogicalTopology, limits: ContainerLimits): readonly Component[] {

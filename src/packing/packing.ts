@@ -57,4 +57,11 @@ export interface Packing {
    *   limits are too small for it.
    */
   repack(topology: LogicalTopology, plan: PackingPlan, request: RepackRequest): Packed;
+
+  /**
+   * Works the sizes of a plan out anew, whose tasks are part of another plan's.
+   *
+   * @throws EngineError INVALID_CONFIG when the limits are too small for it.
+   */
+  resize(topology: LogicalTopology, plan: PackingPlan): PackingPlan;
 }

@@ -53,7 +53,8 @@ export function startRepack(
   if (!isChange) return undefined;
   const ids = plan.containers.map(({ id }) => Number(id));
   let lastContainer = largest(ids);
-  let lastTask = largest(plan.containers.flatMap(({ instances }) => instances.map(idOfTask)));
+  const tasksBefore = plan.containers.flatMap(({ instances }) => instances.map(idOfTask));
+  let lastTask = Math.max(largest(tasksBefore), plan.lastTask ?? 0);
   return {
     containers,
     missing,

@@ -3,7 +3,7 @@ import { containerId, taskId } from '../base/ids.ts';
 import type { Component, LogicalTopology } from '../model/logical-topology.ts';
 import type { PackingPlan } from '../model/packing-plan.ts';
 import { Settings } from '../model/settings.ts';
-import { assemblePlan, type PlacedTask } from './assemble-plan.ts';
+import { assemblePlan, type PlacedTask, placesOf } from './assemble-plan.ts';
 import {
   COMPLIANT_TASK_RAM_BYTES_MIN,
   ContainerLimits,
@@ -22,7 +22,7 @@ import { checkNumberOfTasks, numberOfTasks } from './task-defaults.ts';
   Heron, which adds containers by the sum of the new tasks at once: here one is added only when the
   others have no room left.
 */
-export const resourceCompliant: Packing = { pack, repack };
+export const resourceCompliant: Packing = { pack, repack, resize };
 
 function limitsOf(topology: LogicalTopology): ContainerLimits {
   return new ContainerLimits(topology, {
@@ -128,6 +128,12 @@ function repack(topology: LogicalTopology, plan: PackingPlan, request: RepackReq
   const limits = limitsOf(topology);
   const containers = dealFlexibly(started, limits);
   return assemblePlan({ id: plan.id, before: plan }, containers, limits.size.bind(limits));
+}
+
+function resize(topology: LogicalTopology, plan: PackingPlan): PackingPlan {
+  const limits = limitsOf(topology);
+  const origin = { id: plan.id, before: plan };
+  return assemblePlan(origin, placesOf(plan), limits.size.bind(limits)).plan;
 }
 
 /** With as few new containers as give every missing task a place. */

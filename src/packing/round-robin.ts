@@ -4,7 +4,7 @@ import { type ComponentName, containerId, taskId } from '../base/ids.ts';
 import type { Component, LogicalTopology } from '../model/logical-topology.ts';
 import type { PackingPlan } from '../model/packing-plan.ts';
 import { Settings } from '../model/settings.ts';
-import { assemblePlan, type PlacedContainer, type PlacedTask } from './assemble-plan.ts';
+import { assemblePlan, type PlacedContainer, type PlacedTask, placesOf } from './assemble-plan.ts';
 import { sharingSizes } from './sharing-sizes.ts';
 import { fillEvenly, toFill, trimTo } from './even-fill.ts';
 import type { Packed, Packing, RepackRequest } from './packing.ts';
@@ -25,7 +25,7 @@ import { checkNumberOfTasks, numberOfTasks } from './task-defaults.ts';
   R1. The sizes of two containers of a new plan, or of one with a number of containers asked for,
       differ by one task at most.
 */
-export const roundRobin: Packing = { pack: packRoundRobin, repack: repackRoundRobin };
+export const roundRobin: Packing = { pack: packRoundRobin, repack: repackRoundRobin, resize };
 
 /**
  * Deals the tasks of a valid topology to `topology.stmgrs` containers.
@@ -79,6 +79,10 @@ function repackRoundRobin(
       ? grow(topology, started, newTasks)
       : spread(started, request.containers, newTasks);
   return assemblePlan({ id: plan.id, before: plan }, containers, sharingSizes(topology));
+}
+
+function resize(topology: LogicalTopology, plan: PackingPlan): PackingPlan {
+  return assemblePlan({ id: plan.id, before: plan }, placesOf(plan), sharingSizes(topology)).plan;
 }
 
 /** New tasks go to the emptiest containers, and to new ones as the submitted ratio wants them. */

@@ -1,14 +1,19 @@
 import { EngineError } from '../../base/errors.ts';
 import { type TopologyName, topologyName } from '../../base/ids.ts';
+import { knownClusters } from '../../config/cluster-settings.ts';
 import { parseContainerReport } from '../../model/container-report.ts';
 import { paths } from '../../state-manager/paths.ts';
 import type { StateManager } from '../../state-manager/state-manager.ts';
-import { openCluster, targetOf } from '../cluster.ts';
+import { type Cluster, openClusterAt, targetOf } from '../cluster.ts';
+import { stateAddressOf } from '../cluster-state.ts';
 import type { CommandContext, CommandResult } from '../command-context.ts';
 import type { Wanted } from '../completion/wanted.ts';
 import { letterFolders, readLetterFiles } from '../dead-letters/letter-files.ts';
-import { CLUSTERS, isAt, parsePlace, placeText, type WrittenPlace } from '../place.ts';
+import { isAt, parsePlace, placeText, type WrittenPlace } from '../place.ts';
 import { parseTopologyName, placeOf, readTopologyRecord } from '../topology-record.ts';
+
+/** A state store that has not answered by then offers nothing. */
+const STATE_LIMIT_MS = 1_000;
 
 /** What a shell offers at Tab. Only reads, and offers nothing where it cannot. */
 export async function complete(
@@ -31,9 +36,9 @@ async function candidatesOf(wanted: Wanted, context: CommandContext): Promise<re
     case 'file':
       return [];
     case 'place': {
-      const found = await Promise.all(CLUSTERS.map((cluster) => topologiesOf(cluster, context)));
-      const places = found.flat().map(({ place }) => placeText(place));
-      return [...new Set([...CLUSTERS, ...places])].toSorted();
+      const clusters = await knownClusters(context.configRoot);
+      const found = await Promise.all(clusters.map((cluster) => placesIn(cluster, context)));
+      return [...new Set([...clusters, ...found.flat()])].toSorted();
     }
     case 'topology': {
       const written = parsePlace(wanted.place);
@@ -42,7 +47,7 @@ async function candidatesOf(wanted: Wanted, context: CommandContext): Promise<re
     }
     case 'part': {
       const { cluster } = parsePlace(wanted.place);
-      await using opened = openCluster(cluster, context);
+      await using opened = await openBriefly(cluster, context);
       return await partsOf(opened.stateManager, parseTopologyName(wanted.topology));
     }
     case 'letter':
@@ -50,8 +55,26 @@ async function candidatesOf(wanted: Wanted, context: CommandContext): Promise<re
   }
 }
 
+/** Nothing of a cluster that cannot be looked at: the others are still worth an offer. */
+async function placesIn(cluster: string, context: CommandContext): Promise<readonly string[]> {
+  try {
+    const found = await topologiesOf(cluster, context);
+    return found.map(({ place }) => placeText(place));
+  } catch (error) {
+    if (error instanceof EngineError) return [];
+    throw error;
+  }
+}
+
+/** Nobody waits long after Tab. */
+async function openBriefly(name: string, context: CommandContext): Promise<Cluster> {
+  const state = await stateAddressOf(name, context);
+  const brief = state.kind === 'file' ? state : { ...state, connectionTimeoutMs: STATE_LIMIT_MS };
+  return openClusterAt(brief, name, context);
+}
+
 async function topologiesOf(name: string, context: CommandContext) {
-  await using cluster = openCluster(name, context);
+  await using cluster = await openBriefly(name, context);
   const { stateManager } = cluster;
   const names = await stateManager.list(paths.topologies);
   return await Promise.all(
@@ -67,7 +90,7 @@ async function lettersOf(
   name: TopologyName,
   context: CommandContext,
 ): Promise<readonly string[]> {
-  await using cluster = openCluster(written.cluster, context);
+  await using cluster = await openBriefly(written.cluster, context);
   const record = await readTopologyRecord(cluster.stateManager, name);
   const target = targetOf(placeOf(record, written, context.currentUser), name);
   const id = record.completion?.topologyId;

@@ -1,6 +1,7 @@
 import { layerConflicts, readConfigLayers } from '../../config/config-layers.ts';
 import { type DescribedSetting, describeSettings } from '../../config/describe-settings.ts';
 import type { ConfigMap } from '../../model/logical-topology.ts';
+import { checkCluster } from '../cluster.ts';
 import type { CommandContext, CommandResult } from '../command-context.ts';
 import { parsePlace } from '../place.ts';
 import { textTable } from '../text-table.ts';
@@ -19,6 +20,7 @@ export async function configShow(
   context: CommandContext,
 ): Promise<CommandResult> {
   const { cluster } = parsePlace(place);
+  await checkCluster(cluster, context);
   const layers = await readConfigLayers({ ...context, cluster, properties });
   const warnings = [...layers.warnings, ...layerConflicts(layers)];
   const all = describeSettings(layers);

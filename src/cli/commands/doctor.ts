@@ -18,7 +18,7 @@ export async function doctor(
   given: { readonly place: string },
   context: CommandContext,
 ): Promise<CommandResult> {
-  await using cluster = openCluster(parsePlace(given.place).cluster, context);
+  await using cluster = await openCluster(parsePlace(given.place).cluster, context);
   const settings = await examineSettings(cluster.name, context);
   const checks = [
     examinePlatform(),

@@ -3,6 +3,7 @@ import { openCluster, targetOf } from '../cluster.ts';
 import type { CommandContext, CommandResult } from '../command-context.ts';
 import { withCommandLock } from '../command-lock.ts';
 import { countLetters, lettersText } from '../dead-letters/letter-files.ts';
+import { refuseForeignScheduler } from '../foreign-scheduler.ts';
 import type { TopologyArguments } from '../find-topology.ts';
 import { isAt, parsePlace, type Place, placeText } from '../place.ts';
 import { lockOf } from '../submission.ts';
@@ -33,7 +34,7 @@ export async function kill(given: KillArguments, context: CommandContext): Promi
 async function killNow(given: KillArguments, context: CommandContext): Promise<CommandResult> {
   const written = parsePlace(given.place);
   const name = parseTopologyName(given.name);
-  await using cluster = openCluster(written.cluster, context);
+  await using cluster = await openCluster(written.cluster, context);
   const { stateManager, scheduler } = cluster;
   const lock = { ...lockOf(cluster, context, name), command: 'heron kill' };
   return await withCommandLock(lock, async () => {
@@ -44,6 +45,7 @@ async function killNow(given: KillArguments, context: CommandContext): Promise<C
     const { schedulerPid } = await scheduler.describe(target);
     const submit = await unconfirmedSubmit(stateManager, name);
     const isThere = record.hasNodes || schedulerPid !== undefined || submit !== undefined;
+    await refuseForeignScheduler(cluster, target);
     if (isThere) context.output.say(`killing ${name}`);
     const deadLetters = await countLetters(await cluster.deadLetters.running(target));
     // Also when nothing is known of it: files may be left of a command that died early.

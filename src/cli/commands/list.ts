@@ -24,7 +24,7 @@ export async function list(
   context: CommandContext,
 ): Promise<CommandResult> {
   const written = parsePlace(given.place);
-  await using cluster = openCluster(written.cluster, context);
+  await using cluster = await openCluster(written.cluster, context);
   const { stateManager } = cluster;
   const names = new Set([
     ...(await stateManager.list(paths.topologies)),

@@ -3,6 +3,8 @@ import { type ContainerId, containerId } from '../../base/ids.ts';
 import type { ContainerReport, ProcessReport } from '../../model/container-report.ts';
 import { didYouMean } from '../../model/nearest.ts';
 import { encodeRestartRequest, isMeant, restartRequestOf } from '../../model/restart-request.ts';
+import type { PackingPlan } from '../../model/packing-plan.ts';
+import { packingThatRuns } from '../../model/settled-packing.ts';
 import { paths } from '../../state-manager/paths.ts';
 import { awaitReturn } from '../await-return.ts';
 import { targetOf } from '../cluster.ts';
@@ -15,7 +17,8 @@ import { lockOf } from '../submission.ts';
 /*
   What is restarted, by what is written after the topology's name:
 
-    nothing, or Heron's -1     every container
+    nothing, or Heron's -1     every container, one after the other: the next one when the processes
+                               of the one before are up again
     a number                   that container; 0 is the topology master's
     a process, as in status    that process alone, by its executor (model/restart-request.ts)
 
@@ -29,6 +32,7 @@ export interface RestartArguments extends TopologyArguments {
 }
 
 const ALL_CONTAINERS = '-1';
+const MS_PER_SECOND = 1000;
 
 type Chosen =
   | { readonly kind: 'containers'; readonly ids: readonly ContainerId[]; readonly isAll: boolean }
@@ -48,15 +52,26 @@ export async function restart(
   }
   const chosen = choose(given.what, found);
   const lock = { ...lockOf(cluster, context, name), command: 'heron restart' };
-  await withCommandLock(lock, () => begin(chosen, found));
-  context.afterStep('restart');
-  const { timeoutSeconds } = given;
-  const unreplaced = (reports: readonly ContainerReport[]): string | undefined =>
-    unreplacedOf(chosen, status.reports, reports);
-  const returning = { place, topology, packingPlan, unreplaced, timeoutSeconds };
-  await context.output.whileWaiting(`restarting ${textOf(chosen)}`, () =>
-    awaitReturn(returning, cluster, context),
-  );
+  // An update that is not in force may wait for what never comes up.
+  const running = status.physicalPlan
+    ? packingThatRuns(packingPlan, status.physicalPlan)
+    : packingPlan;
+  const deadlineMs = context.clock.now() + given.timeoutSeconds * MS_PER_SECOND;
+  const awaitWhole = (part: Chosen, plan: PackingPlan): Promise<void> => {
+    const unreplaced = (reports: readonly ContainerReport[]): string | undefined =>
+      unreplacedOf(part, status.reports, reports);
+    const limits = { deadlineMs, timeoutSeconds: given.timeoutSeconds };
+    const returning = { place, topology, packingPlan: plan, unreplaced, ...limits };
+    return awaitReturn(returning, cluster, context);
+  };
+  await context.output.whileWaiting(`restarting ${textOf(chosen)}`, async () => {
+    for (const part of partsOf(chosen)) {
+      await withCommandLock(lock, () => begin(part, found));
+      context.afterStep('restart');
+      if (chosen.kind === 'containers') await awaitWhole(part, onlyContainers(running, part));
+    }
+    await awaitWhole(chosen, running);
+  });
   const restarted =
     chosen.kind === 'process'
       ? { containers: [], processes: [chosen.process.name] }
@@ -90,6 +105,18 @@ function choose(what: string | undefined, { status }: FoundTopology): Chosen {
   throw userError('INVALID_ARGUMENT', text);
 }
 
+/** What is restarted at once. */
+function partsOf(chosen: Chosen): readonly Chosen[] {
+  if (chosen.kind === 'process') return [chosen];
+  return chosen.ids.map((id) => ({ kind: 'containers', ids: [id], isAll: false }));
+}
+
+/** Others may be as broken as this one was: their turn comes. */
+function onlyContainers(plan: PackingPlan, chosen: Chosen): PackingPlan {
+  const ids = chosen.kind === 'containers' ? chosen.ids : [chosen.id];
+  return { ...plan, containers: plan.containers.filter(({ id }) => ids.includes(id)) };
+}
+
 async function begin(chosen: Chosen, { cluster, place, status }: FoundTopology): Promise<void> {
   const { name } = status.record;
   if (chosen.kind === 'process') {
@@ -98,8 +125,7 @@ async function begin(chosen: Chosen, { cluster, place, status }: FoundTopology):
     return;
   }
   const target = targetOf(place, name);
-  const [only] = chosen.ids;
-  await cluster.scheduler.restart(target, chosen.isAll ? undefined : only);
+  for (const id of chosen.ids) await cluster.scheduler.restart(target, id);
 }
 
 /** For people: what the reports still show as it was before. */

@@ -29,7 +29,7 @@ export async function run(
   const { clock, output } = context;
   const place = completePlace(parsePlace(given.place), context.currentUser);
   const name = parseTopologyName(given.name);
-  await using cluster = openCluster(place.cluster, context);
+  await using cluster = await openCluster(place.cluster, context);
   output.say(`packaging ${given.file}`);
   const launched = await launchTopology(
     { ...given, place, name, initialState: 'RUNNING' },

@@ -2,19 +2,14 @@ import { environmentError } from '../../base/errors.ts';
 import type { TopologyId, TopologyName } from '../../base/ids.ts';
 import { paths } from '../../state-manager/paths.ts';
 import { decodePhysicalPlan } from '../../wire/physical-plan.ts';
+import { awaitMaster } from '../await-master.ts';
 import type { Cluster } from '../cluster.ts';
 import type { CommandContext, CommandResult } from '../command-context.ts';
 import { findTopology, type TopologyArguments } from '../find-topology.ts';
-import { commandState, type MasterPorts, masterIn } from '../master-client.ts';
+import { commandMaster } from '../master-client.ts';
 import { runningId } from '../running-id.ts';
-import { watchWhileRunning } from '../watch-while-running.ts';
 
 const STATES = { activate: 'RUNNING', deactivate: 'PAUSED' } as const;
-
-/** A master that died is started again by its executor, within the back-off's limit of 10 s. */
-const MASTER_LIMIT_MS = 30_000;
-/** Between two attempts with a master that answers, but has no plan yet. */
-const PLAN_LIMIT_MS = 30_000;
 
 /** `activate` and `deactivate`: resolves when the stored plan says so. */
 export async function setState(
@@ -49,50 +44,11 @@ async function change(
   context: CommandContext,
 ): Promise<void> {
   const { stateManager } = cluster;
-  const secret = await stateManager.read(paths.token(name));
-  const token = Buffer.from(secret ?? []).toString();
-  await firstPlan(name, id, cluster, context);
-  const master = await awaitMaster(name, id, cluster, context);
-  await commandState(master, { command, topologyId: id, token });
+  const { master, token } = await awaitMaster(name, id, cluster, context);
+  await commandMaster(master, { command, topologyId: id, token });
   const bytes = await stateManager.read(paths.physicalPlan(name));
   const state = bytes === undefined ? undefined : decodePhysicalPlan(bytes).topology.state;
   if (state === STATES[command]) return;
   const text = `another command has made ${name} ${state ?? 'nothing'} in the same moment`;
   throw environmentError('STATE_CONFLICT', text);
-}
-
-/** A topology that is still coming up has no state to change yet. */
-async function firstPlan(
-  name: TopologyName,
-  id: TopologyId,
-  { stateManager }: Cluster,
-  { clock }: CommandContext,
-): Promise<void> {
-  const path = paths.physicalPlan(name);
-  const isThere = await watchWhileRunning(
-    { stateManager, clock, path, limitMs: PLAN_LIMIT_MS, name, id },
-    (bytes) => bytes !== undefined && decodePhysicalPlan(bytes).topology.id === id,
-  );
-  if (isThere) return;
-  throw environmentError('START_TIMEOUT', `${name} has not come up within ${PLAN_LIMIT_MS} ms`);
-}
-
-async function awaitMaster(
-  name: TopologyName,
-  id: TopologyId,
-  { stateManager }: Cluster,
-  { clock }: CommandContext,
-): Promise<MasterPorts> {
-  const path = paths.topologyMaster(name);
-  const watched = { stateManager, clock, path, limitMs: MASTER_LIMIT_MS, name, id };
-  let master: MasterPorts | undefined;
-  await watchWhileRunning(watched, (bytes) => {
-    master = bytes === undefined ? undefined : masterIn(bytes, id);
-    return master !== undefined;
-  });
-  if (master !== undefined) return master;
-  throw environmentError(
-    'REQUEST_TIMEOUT',
-    `the topology master of ${name} has been away for ${MASTER_LIMIT_MS} ms`,
-  );
 }

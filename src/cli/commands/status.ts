@@ -7,6 +7,7 @@ import { isoOrNull } from '../read-status.ts';
 import { type ShownStatus, statusText } from '../status-text.ts';
 import { readDelivery } from '../topology-delivery.ts';
 import { readErrors } from '../topology-errors.ts';
+import type { UpdateProgress } from '../update/update-progress.ts';
 
 /** Shows how a topology is, down to its processes and why they last ended. */
 export async function status(
@@ -19,8 +20,8 @@ export async function status(
 }
 
 async function describe({ cluster, place, status: found }: FoundTopology): Promise<ShownStatus> {
-  const { record, id, state, reports, completion, schedulerPid, sinceMs } = found;
-  const { name, execution, damage, hasNodes } = record;
+  const { record, id, state, reports, completion, schedulerPid, sinceMs, update } = found;
+  const { name, execution, damage, hasNodes, packingPlan } = record;
   const { logs, stateManager } = cluster;
   // Together, as a master that hangs is waited for.
   const [errors, delivery] = await Promise.all([
@@ -45,6 +46,10 @@ async function describe({ cluster, place, status: found }: FoundTopology): Promi
       pid: report.pid,
       processes: report.processes.map(shownProcess),
     })),
+    update:
+      update === undefined
+        ? null
+        : { since: isoOrNull(packingPlan?.updatedAtMs), ...shownUpdate(update) },
     errors,
     delivery,
     deadLetters: await countLetters(await letterFolders(cluster, targetOf(place, name), id)),
@@ -55,6 +60,14 @@ async function describe({ cluster, place, status: found }: FoundTopology): Promi
         ? logs.runningPath(targetOf(place, name))
         : logs.keptPath(completion.topologyId),
   };
+}
+
+function shownUpdate({ changes, ...progress }: UpdateProgress) {
+  const shown = changes.map(({ component, ...sizes }) => ({
+    component: component ?? null,
+    ...sizes,
+  }));
+  return { ...progress, changes: shown };
 }
 
 function shownProcess({ name, pid, state, restarts, ...report }: ProcessReport) {

@@ -1,6 +1,6 @@
 import type { ConfigMap } from '../../model/logical-topology.ts';
 import { awaitStart } from '../await-start.ts';
-import { openCluster } from '../cluster.ts';
+import { checkCluster, openCluster } from '../cluster.ts';
 import type { CommandContext, CommandResult } from '../command-context.ts';
 import { dryRunJson, dryRunText } from '../dry-run.ts';
 import type { DryRunFormat } from '../dry-run-format.ts';
@@ -34,10 +34,11 @@ export async function submit(
 ): Promise<CommandResult> {
   const place = completePlace(parsePlace(given.place), context.currentUser);
   const name = parseTopologyName(given.name);
+  await checkCluster(place.cluster, context);
   const initialState = given.deactivated ? 'PAUSED' : 'RUNNING';
   const source: TopologySource = { ...given, place, name, initialState };
   if (given.dryRun !== undefined) return dryRun(source, given.dryRun, context);
-  await using cluster = openCluster(place.cluster, context);
+  await using cluster = await openCluster(place.cluster, context);
   const launched = await context.output.whileWaiting(`packaging ${given.file}`, () =>
     launchTopology({ ...source, replace: given.replace }, cluster, context),
   );

@@ -1,7 +1,9 @@
+import { join } from 'node:path';
 import { RotatingFile } from '../../base/rotating-file.ts';
+import { LOCAL_CLUSTER } from '../../config/cluster-settings.ts';
 import type { ProcessTable } from '../../supervision/process-table.ts';
 import { systemProcessTable } from '../../supervision/system-process-table.ts';
-import { type Cluster, openCluster } from '../cluster.ts';
+import { type Cluster, openClusterAt } from '../cluster.ts';
 import type { CommandContext } from '../command-context.ts';
 
 /*
@@ -25,7 +27,8 @@ export function openDependentCluster(
         () => new RotatingFile({ file, bytesMax: OUTPUT_BYTES_MAX, filesMax: 1 }),
       ),
   };
-  return openCluster('local', context, {
+  const folder = join(context.dataRoot, 'repository', 'state', LOCAL_CLUSTER);
+  return openClusterAt({ kind: 'file', folder }, LOCAL_CLUSTER, context, {
     processes,
     variables: { ...context.variables, ...variables },
   });

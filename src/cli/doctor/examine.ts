@@ -1,4 +1,5 @@
 import { statfs, stat, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '../../base/errors.ts';
 import { topologyName } from '../../base/ids.ts';
@@ -14,7 +15,7 @@ import { errorReportOf } from '../error-report.ts';
 import { placeOf, readTopologyRecord } from '../topology-record.ts';
 import { openWorkFolder } from '../work-folder.ts';
 import { type Check, fail, ok } from './check.ts';
-import { judgeClock, judgeDisk, judgePlatform, judgeSchedulers } from './judgements.ts';
+import { judgeClock, judgeDisk, judgePlatform, judgeSchedulers, judgeState } from './judgements.ts';
 
 /*
   Measures what topologies need of this machine, by doing what they do: writes and reads a node of
@@ -79,15 +80,17 @@ export async function examineDataRoot(context: CommandContext): Promise<readonly
 }
 
 /** One node that only this process knows; it goes with the process whatever happens. */
-export async function examineState({ name, stateManager }: Cluster): Promise<Check> {
-  const path = paths.probe(process.pid);
+export async function examineState(cluster: Cluster): Promise<Check> {
+  const { name, state, stateManager } = cluster;
+  const path = paths.probe(`${hostname()}-${process.pid}`);
   const written = Buffer.from('written by heron doctor');
   try {
     await stateManager.create(path, written, { ephemeral: true });
     const read = await stateManager.read(path);
     await stateManager.delete(path);
     if (read !== undefined && sameBytes(read, written)) {
-      return ok('state', `the state of ${name} can be written and read`);
+      const grantedMs = await cluster.grantedSessionMs();
+      return judgeState({ cluster: name, address: state, grantedMs });
     }
     return fail('state', 'a node was not read as it was written', 'check the disk and its cables');
   } catch (error) {

@@ -1,6 +1,7 @@
 import { isoTime } from '../../base/iso-time.ts';
 import { platformProblem } from '../../base/platform.ts';
 import { BYTES_PER_MB } from '../../base/units.ts';
+import { type StateAddress, stateAddressText } from '../../state-manager/state-address.ts';
 import { type Check, fail, ok, warn } from './check.ts';
 
 /* What measured facts mean. Pure; examine.ts measures. */
@@ -70,6 +71,28 @@ export function judgeClock({ wallMs, fileMs }: ClockFacts): Check {
   const seconds = Math.round(skewMs / 1000);
   const text = `the clock of the file system and this machine's are ${seconds} s apart`;
   return warn('clock', text, SYNCHRONIZE);
+}
+
+export interface StateFacts {
+  readonly cluster: string;
+  readonly address: StateAddress;
+  /** Undefined where there are no sessions. */
+  readonly grantedMs: number | undefined;
+}
+
+/** Of a state store that was written and read. */
+export function judgeState({ cluster, address, grantedMs }: StateFacts): Check {
+  const where = stateAddressText(address);
+  const works = `the state of ${cluster} can be written and read in ${where}`;
+  if (address.kind === 'file' || grantedMs === undefined) return ok('state', works);
+  const { sessionTimeoutMs } = address;
+  const sessions = `${works}; its servers keep sessions for ${grantedMs} ms`;
+  if (grantedMs === sessionTimeoutMs) return ok('state', sessions);
+  return warn(
+    'state',
+    `${sessions}, not ${sessionTimeoutMs}`,
+    'set heron.statemgr.zookeeper.session.timeout.ms so, or their maxSessionTimeout otherwise',
+  );
 }
 
 export interface SchedulerFacts {

@@ -17,7 +17,7 @@ test('what is left out gets the defaults', () => {
 });
 
 test('what is no place is refused', () => {
-  const wrong = ['', '/', 'nowhere', 'local/.', 'local/..', 'local/a b', 'local/-f', 'local/a/b/c'];
+  const wrong = ['', '/', '.hidden', 'local/.', 'local/..', 'local/a b', 'local/-f', 'local/a/b/c'];
   for (const text of wrong) {
     assert.throws(() => parsePlace(text), { code: 'INVALID_ARGUMENT' }, text);
   }
@@ -31,9 +31,9 @@ test('a topology is looked for wherever nothing else was written', () => {
   }
 });
 
-test('an unknown cluster is named with those that there are', () => {
-  assert.throws(() => parsePlace('mars/me/dev'), {
+test('a cluster whose name could not be a folder is refused', () => {
+  assert.throws(() => parsePlace('../me/dev'), {
     code: 'INVALID_ARGUMENT',
-    message: "there is no cluster 'mars'; there is 'local'",
+    message: /has the cluster '\.\.', which cannot be a name/,
   });
 });

@@ -62,3 +62,11 @@ test('one word for every mixture of facts', () => {
     assert.equal(topologyState({ ...RUNS, ...changes }), expected, JSON.stringify(changes));
   }
 });
+
+test('an update does not make a topology degraded, before and after it is in force', () => {
+  const more = packingPlanOf({ 1: ['sentences:1', 'split:2', 'count:3'], 2: ['count:4'] });
+  assert.equal(topologyState({ ...RUNS, packingPlan: more }), 'RUNNING');
+  const physical = aPhysicalPlan(topology, more);
+  assert.equal(topologyState({ ...RUNS, packingPlan: more, physicalPlan: physical }), 'DEGRADED');
+  assert.equal(topologyState({ ...RUNS, physicalPlan: physical }), 'RUNNING');
+});

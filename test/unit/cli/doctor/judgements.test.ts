@@ -6,7 +6,9 @@ import {
   judgeDisk,
   judgePlatform,
   judgeSchedulers,
+  judgeState,
 } from '../../../../src/cli/doctor/judgements.ts';
+import { parseStateAddress } from '../../../../src/state-manager/state-address.ts';
 
 const MB = 1024 * 1024;
 const NOW = Date.UTC(2026, 5, 1);
@@ -44,6 +46,21 @@ test('clock: against the engine, and against the file system', () => {
   expectCheck(judgeClock({ wallMs: NOW, fileMs: NOW + 4_000 }), 'ok', /2026-06-01T00:00:00/);
   expectCheck(judgeClock({ wallMs: NOW, fileMs: NOW - 90_000 }), 'warn', /are 90 s apart/);
   expectCheck(judgeClock({ wallMs: 0, fileMs: 0 }), 'fail', /1970-01-01/);
+});
+
+test('state: where it is, and how long its servers remember', () => {
+  const file = { kind: 'file', folder: '/state' } as const;
+  const here = judgeState({ cluster: 'local', address: file, grantedMs: undefined });
+  expectCheck(here, 'ok', /^the state of local can be written and read in \/state$/);
+  const address = parseStateAddress('zookeeper://a:1,b:2/heron');
+  const there = judgeState({ cluster: 'zk', address, grantedMs: 30_000 });
+  expectCheck(
+    there,
+    'ok',
+    /in zookeeper:\/\/a:1,b:2\/heron; its servers keep sessions for 30000 ms$/,
+  );
+  const short = judgeState({ cluster: 'zk', address, grantedMs: 4_000 });
+  expectCheck(short, 'warn', /for 4000 ms, not 30000$/);
 });
 
 test('schedulers: which of them are dead', () => {
