@@ -7,7 +7,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { FileClaims } from '../src/api/file-claims.ts';
 import { FilePositions } from '../src/api/file-positions.ts';
+import { FileShare } from '../src/api/file-share.ts';
 import { LineReader } from '../src/api/line-reader.ts';
 import { LineSource } from '../src/api/line-source.ts';
 import { type AnySource, MessageReplay, unreadableReason } from '../src/api/message-replay.ts';
@@ -15,6 +17,7 @@ import type { ReplayedMessage } from '../src/api/replayed-message.ts';
 import { RetryPolicy } from '../src/api/retry-policy.ts';
 import { systemSourceFiles } from '../src/api/source-files.ts';
 import { systemClock } from '../src/base/clock.ts';
+import { taskId } from '../src/base/ids.ts';
 import { createSeededRandom } from '../src/base/random.ts';
 import type { FailReason } from '../src/model/fail-reason.ts';
 
@@ -97,10 +100,33 @@ async function readerNs(path: string): Promise<number> {
 }
 
 async function sourceNs(path: string): Promise<number> {
+  const onWarning = (): void => {};
+  const files = { ...systemSourceFiles, read: async () => undefined, replace: async () => {} };
+  const positions = new FilePositions(files, '/nowhere', 'bench');
   const source = new LineSource({
-    paths: [path],
-    files: systemSourceFiles,
-    positions: new FilePositions(systemSourceFiles, '/nowhere', 'bench'),
+    share: new FileShare({
+      all: [path],
+      assignment: () => ({ paths: [path], isCollective: false }),
+      claims: new FileClaims({
+        files,
+        folder: '/nowhere',
+        component: 'bench',
+        task: taskId(1),
+        topologyId: 'bench',
+        nonce: 'bench',
+        tasks: () => [taskId(1)],
+        onWarning,
+      }),
+      positions,
+      topologyId: 'bench',
+      clock: systemClock,
+      random: createSeededRandom(1),
+      onWarning,
+      onLeft() {},
+    }),
+    all: [path],
+    files,
+    positions,
     parse: (line) => [line],
     encoding: 'utf8',
     badUtf8: 'dead-letter',
@@ -108,8 +134,9 @@ async function sourceNs(path: string): Promise<number> {
     pollMs: 100,
     lineBytesMax: 1_000_000,
     now: () => systemClock.now(),
-    onWarning() {},
+    onWarning,
   });
+  await source.committed();
   const startedAt = systemClock.now();
   for (;;) {
     const answer = source.next();

@@ -1,13 +1,6 @@
 /*
-  npm run simulate -- --seeds <count> [--from <seed>] [--jobs <count>] [--mode <mode>]
-  npm run simulate -- --seed <seed> [--mode <mode>] [--faults <json>] [--workload <json>]
-
-  Runs whole topologies in the simulator. The first form searches: many seeds, on all cores; each
-  seed that fails is made small and printed with the command that replays it. The second form runs
-  one seed and keeps its event log in a file; faults and workload replace those of the seed. The
-  mode is at-most-once, or at-least-once with workloads of its own.
-
-  The last line is `<count> passed, <count> failed`.
+  Runs whole topologies in the simulator: USAGE says how. The last line is
+  `<count> passed, <count> failed`.
 */
 
 import { type ChildProcess, fork } from 'node:child_process';
@@ -24,7 +17,6 @@ import {
   type ScenarioRequest,
 } from '../src/simulation/scenario/examine-seed.ts';
 import { problemLines } from '../src/simulation/scenario/failure-report.ts';
-import type { Mode } from '../src/simulation/scenario/mode.ts';
 import { runScenario } from '../src/simulation/scenario/run-scenario.ts';
 import {
   type SearchOutcome,
@@ -35,6 +27,17 @@ import {
 import type { WorkloadDescription } from '../src/simulation/workload/workload-description.ts';
 import { root } from './tools.ts';
 
+const USAGE = `npm run simulate -- --seeds <count> [--from <seed>] [--jobs <count>] [--mode <mode>] [--changes]
+npm run simulate -- --seed <seed> [--mode <mode>] [--changes] [--faults <json>] [--workload <json>]
+
+Runs whole topologies in the simulator. The first form searches: many seeds, on all cores; each
+seed that fails is made small and printed with the command that replays it. The second form runs
+one seed and keeps its event log in a file; faults and workload replace those of the seed.
+
+  --mode      at-most-once unless given, or at-least-once, with workloads of its own
+  --changes   numbers of tasks and containers, and settings, change while the topology runs
+`;
+
 const LOG_FOLDER = join(root, '.cache', 'simulation');
 /** Enough to make most plans minimal; a run takes about a third of a second. */
 const SHRINK_RUNS_MAX = 120;
@@ -44,23 +47,47 @@ const SEEDS_PER_WORKER = 500;
 const SEED_LIMIT_MS = 300_000;
 const PROGRESS_MS = 1_000;
 
-const { values } = parseArgs({
-  options: {
-    seeds: { type: 'string' },
-    from: { type: 'string', default: '1' },
-    jobs: { type: 'string', default: String(availableParallelism()) },
-    seed: { type: 'string' },
-    faults: { type: 'string' },
-    workload: { type: 'string' },
-    mode: { type: 'string' },
-    worker: { type: 'boolean', default: false },
-  },
-});
+const { values, problem } = readArguments();
 
-if (values.worker) serve();
+if (values.worker === true) serve();
 else process.exitCode = await main();
 
+function readArguments() {
+  try {
+    return { ...parseArguments(), problem: undefined };
+  } catch (error) {
+    return { values: { from: '1', jobs: '1' } as Partial<Values>, problem: messageOf(error) };
+  }
+}
+
+type Values = ReturnType<typeof parseArguments>['values'];
+
+function parseArguments() {
+  return parseArgs({
+    options: {
+      seeds: { type: 'string' },
+      from: { type: 'string', default: '1' },
+      jobs: { type: 'string', default: String(availableParallelism()) },
+      seed: { type: 'string' },
+      faults: { type: 'string' },
+      workload: { type: 'string' },
+      mode: { type: 'string' },
+      changes: { type: 'boolean', default: false },
+      worker: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+}
+
 async function main(): Promise<number> {
+  if (values.help === true) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  if (problem !== undefined) {
+    process.stderr.write(`${problem}\n\n${USAGE}`);
+    return 64;
+  }
   try {
     if (values.seed !== undefined) return await replay(numberOf('seed', values.seed));
     if (values.seeds === undefined) throw new Error('say --seeds <count> or --seed <seed>');
@@ -81,7 +108,7 @@ async function replay(seed: number): Promise<number> {
   const { faults, workload } = values;
   const request: ScenarioRequest = {
     seed,
-    ...requestedMode(),
+    ...requestedKind(),
     ...(faults === undefined ? {} : { faults: parseFaultPlan(faults) }),
     ...(workload === undefined ? {} : { workload: JSON.parse(workload) as WorkloadDescription }),
   };
@@ -98,7 +125,8 @@ async function replay(seed: number): Promise<number> {
 }
 
 async function search(seeds: number): Promise<SearchOutcome> {
-  const from = numberOf('from', values.from);
+  const { from: first = '1', jobs = '1' } = values;
+  const from = numberOf('from', first);
   const startMs = systemClock.now();
   let done = 0;
   let failed = 0;
@@ -112,7 +140,7 @@ async function search(seeds: number): Promise<SearchOutcome> {
     return await searchSeeds({
       from,
       seeds,
-      jobs: numberOf('jobs', values.jobs),
+      jobs: numberOf('jobs', jobs),
       seedsPerWorker: SEEDS_PER_WORKER,
       limitMs: SEED_LIMIT_MS,
       startWorker,
@@ -134,8 +162,12 @@ async function search(seeds: number): Promise<SearchOutcome> {
 
 /** One in a process of its own: it may run out of memory, or never answer. */
 function startWorker(): SeedWorker {
-  const { mode } = requestedMode();
-  const flags = ['--worker', ...(mode === undefined ? [] : ['--mode', mode])];
+  const { mode, hasChanges = false } = requestedKind();
+  const flags = [
+    '--worker',
+    ...(mode === undefined ? [] : ['--mode', mode]),
+    ...(hasChanges ? ['--changes'] : []),
+  ];
   const child = fork(import.meta.filename, flags, { serialization: 'advanced' });
   return {
     run: (seed) => answerOf(child, seed),
@@ -167,7 +199,7 @@ function serve(): void {
   process.on('message', (seed: number) => {
     void examineSeed(seed, {
       run: runScenario,
-      ...requestedMode(),
+      ...requestedKind(),
       shrinkRunsMax: SHRINK_RUNS_MAX,
       repeatEvery: REPEAT_EVERY,
       writeLog,
@@ -189,10 +221,11 @@ function writeLog(seed: number, log: string): string {
   return relative(root, file);
 }
 
-function requestedMode(): { readonly mode?: Mode } {
-  const { mode } = values;
-  if (mode === undefined) return {};
-  if (mode === 'at-most-once' || mode === 'at-least-once') return { mode };
+function requestedKind(): Pick<ScenarioRequest, 'mode' | 'hasChanges'> {
+  const { mode, changes = false } = values;
+  const kind = changes ? { hasChanges: true } : {};
+  if (mode === undefined) return kind;
+  if (mode === 'at-most-once' || mode === 'at-least-once') return { ...kind, mode };
   throw new Error(`--mode is at-most-once or at-least-once, not ${mode}`);
 }
 

@@ -3,17 +3,13 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../../src/base/clock.ts';
-import { silentLogger } from '../../src/base/logger.ts';
-import { systemProcessIdentities } from '../../src/base/process-identities.ts';
-import { createSystemRandom } from '../../src/base/random.ts';
-import { systemFiles } from '../../src/base/system-files.ts';
-import { createStateManager } from '../../src/state-manager/create.ts';
+import { pathToFileURL } from 'node:url';
 import { paths } from '../../src/state-manager/paths.ts';
 import type { StateManager } from '../../src/state-manager/state-manager.ts';
 import { encodePackingPlan } from '../../src/wire/packing-plan.ts';
 import { encodeTopology } from '../../src/wire/topology.ts';
 import type { SizedTopology } from './sized-topology.ts';
+import { stateManagerAt } from '../../test/support/state-manager-at.ts';
 
 export const HOST = '127.0.0.1';
 export const TOKEN = 'secret';
@@ -40,15 +36,7 @@ export class Workplace {
 
   private constructor(sized: SizedTopology) {
     this.#sized = sized;
-    this.stateManager = createStateManager({
-      kind: 'file',
-      root: this.#stateRoot,
-      clock: systemClock,
-      random: createSystemRandom(),
-      logger: silentLogger,
-      files: systemFiles,
-      processes: systemProcessIdentities,
-    });
+    this.stateManager = stateManagerAt(this.#stateRoot);
   }
 
   static async create(sized: SizedTopology): Promise<Workplace> {
@@ -81,7 +69,7 @@ export class Workplace {
       environ: 'default',
       host: HOST,
       'container-id': 0,
-      'state-root': this.#stateRoot,
+      state: pathToFileURL(this.#stateRoot).href,
       'definition-file': this.#definitionFile,
       'log-directory': this.#logFolder,
       ...own,

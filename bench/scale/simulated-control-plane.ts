@@ -124,6 +124,7 @@ export class SimulatedControlPlane {
     };
     const master = new TopologyMaster({
       ...this.#optionsOf(parts),
+      machineTime: () => ({ bootId: 'simulated', ms: this.#kernel.nowMs }),
       logger,
       topologyName: name,
       topologyId: id,

@@ -1,3 +1,3 @@
 import { pinSeeds } from '../support/pinned-seeds.ts';
 
-pinSeeds(81, 40, 'at-least-once');
+pinSeeds(81, 40, { mode: 'at-least-once' });

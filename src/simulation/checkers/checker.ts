@@ -3,7 +3,9 @@ import type { Completion } from '../../model/completion.ts';
 import type { ContainerReport } from '../../model/container-report.ts';
 import type { PhysicalPlan } from '../../model/physical-plan.ts';
 import type { TaskId } from '../../base/ids.ts';
+import type { RunHistory } from './run-history.ts';
 import type { PressureView } from '../../stream-manager/back-pressure.ts';
+import type { FaultCommand } from '../faults/fault.ts';
 import type { Workload } from '../workload/workload.ts';
 
 /*
@@ -93,7 +95,12 @@ export interface ProcessEnd {
 export interface LivingEvent {
   readonly kind: 'living';
   readonly atMs: number;
-  readonly processes: readonly { readonly name: string; readonly pid: number }[];
+  readonly processes: readonly {
+    readonly name: string;
+    readonly pid: number;
+    /** `paused` while it stands still. */
+    readonly state?: string;
+  }[];
 }
 
 /** A container's report in the state tree; said when another one is found there. */
@@ -103,19 +110,27 @@ export interface ReportEvent {
   readonly report: ContainerReport;
 }
 
+/** Another packing plan was found in the state tree. */
+export interface PackingEvent {
+  readonly kind: 'packing';
+  readonly atMs: number;
+  readonly plan: PackingPlan;
+}
+
 export type SimulationEvent =
   | BytesEvent
   | ConnectionEndEvent
   | LivingEvent
   | ReportEvent
   | MeasureEvent
+  | PackingEvent
   | PlanEvent
   | PressureEvent
   | ProcessEnd;
 
 /** A command that was given, and what became of it. */
 export interface CommandRecord {
-  readonly command: 'activate' | 'deactivate' | 'kill' | 'restart';
+  readonly command: FaultCommand['command'];
   readonly givenAtMs: number;
   /** Undefined when it never returned. */
   readonly returnedAtMs: number | undefined;
@@ -130,7 +145,7 @@ export interface CommandRecord {
  * ledger knows those.
  */
 export interface FaultExplanation {
-  /** False in a run to which nothing was done from outside. */
+  /** False in a run to which nothing was done from outside, but for changes while it runs. */
   readonly hasFaults: boolean;
   /** Whether a process may have ended in that way at that time. */
   explainsEnd(end: ProcessEnd): boolean;
@@ -167,7 +182,9 @@ export interface Leftovers {
 
 export interface FinishedRun {
   readonly workload: Workload;
+  /** All tasks that any plan of the run has had, in their places. */
   readonly packing: PackingPlan;
+  readonly history: RunHistory;
   readonly explanation: FaultExplanation;
   /**
    * `completed` and `killed`: the topology has come to its end and is gone. The others are limits

@@ -23,11 +23,17 @@ import { SupervisionChecker } from './supervision-checker.ts';
 import { TerminalChecker } from './terminal-checker.ts';
 import { TreeChecker } from './tree-checker.ts';
 import { TreeTimeChecker } from './tree-time-checker.ts';
+import { ChangeEffectsChecker } from './change-effects-checker.ts';
+import { HangChecker } from './hang-checker.ts';
+import { RetirementChecker } from './retirement-checker.ts';
+import { UpdateChecker } from './update-checker.ts';
 import { isAtLeastOnce, type WorkloadDescription } from '../workload/workload-description.ts';
 
 export interface CheckedRun {
   readonly packing: PackingPlan;
   readonly workload: WorkloadDescription;
+  /** Those of the run, over the workload's own. */
+  readonly settings?: Readonly<Record<string, string>>;
   readonly control?: Partial<ControlLimits>;
 }
 
@@ -45,7 +51,12 @@ function atLeastOnce({ workload }: CheckedRun): readonly Checker[] {
   ];
 }
 
-function forAll({ packing, workload, control = {} }: CheckedRun): readonly Checker[] {
+function forAll({
+  packing,
+  workload,
+  settings = {},
+  control = {},
+}: CheckedRun): readonly Checker[] {
   return [
     new GroupingChecker(),
     new KeyChecker(),
@@ -66,5 +77,9 @@ function forAll({ packing, workload, control = {} }: CheckedRun): readonly Check
     new PlanChecker(),
     new SupervisionChecker(),
     new LeftoverChecker(),
+    new UpdateChecker(),
+    new RetirementChecker(),
+    new ChangeEffectsChecker(),
+    new HangChecker({ ...workload.config, ...settings }),
   ];
 }

@@ -1,3 +1,4 @@
+import { EXIT } from '../../base/exit-codes.ts';
 import type { SpoutDescription, WorkloadDescription } from '../workload/workload-description.ts';
 import type { Checker, CommandRecord, FinishedRun } from './checker.ts';
 import { emittedTuples } from './deliveries.ts';
@@ -8,6 +9,8 @@ export interface CommandLimits {
   /** From the command to its return, and from there to the state that it asks for. */
   readonly returnsWithinMs: number;
   readonly reachedWithinMs: number;
+  /** The same for a change of a topology that nothing else disturbs. */
+  readonly changedWithinMs: number;
   /** From the state of the topology to that of each spout: a plan is handed on twice. */
   readonly settledWithinMs: number;
 }
@@ -19,8 +22,12 @@ export interface CommandLimits {
 const LIMITS: CommandLimits = {
   returnsWithinMs: 20_000,
   reachedWithinMs: 10_000,
+  changedWithinMs: 2_500,
   settledWithinMs: 500,
 };
+
+/** Those that change a topology while it runs. */
+const LIVE: ReadonlySet<CommandRecord['command']> = new Set(['update', 'resize', 'configure']);
 
 /**
  * Commands reach their outcome.
@@ -50,7 +57,7 @@ export class CommandChecker implements Checker {
 
   #checkReturn(record: CommandRecord, run: FinishedRun, problems: Problems): void {
     const { command, givenAtMs, returnedAtMs, error } = record;
-    const limitMs = givenAtMs + this.#limits.returnsWithinMs;
+    const limitMs = givenAtMs + this.#returnsWithinMs(record, run);
     // A command that waits for a topology that has gone meanwhile takes its whole time.
     if (returnedAtMs !== undefined && isOvertaken(record, run)) return;
     const isLate = (returnedAtMs ?? run.endedAtMs) > limitMs;
@@ -67,13 +74,31 @@ export class CommandChecker implements Checker {
   #checkOutcome(record: CommandRecord, run: FinishedRun, problems: Problems): void {
     const { command, givenAtMs, returnedAtMs, error, reachedAtMs } = record;
     if (error !== undefined || returnedAtMs === undefined || isOvertaken(record, run)) return;
-    const limitMs = returnedAtMs + this.#limits.reachedWithinMs;
+    const limitMs = returnedAtMs + this.#reachedWithinMs(record, run);
     if ((reachedAtMs ?? run.endedAtMs) <= limitMs) return;
     if (isExplained(run, givenAtMs, limitMs)) {
       if (reachedAtMs !== undefined || run.outcome !== 'completed') return;
     }
     const when = reachedAtMs === undefined ? 'never came to be' : `came to be at ${reachedAtMs} ms`;
     problems.add(`what ${command} at ${givenAtMs} ms asked for ${when}`);
+  }
+
+  /** An update waits for the one before it. */
+  #returnsWithinMs({ command, givenAtMs }: CommandRecord, run: FinishedRun): number {
+    const { returnsWithinMs, reachedWithinMs } = this.#limits;
+    const isSecond = run.commands.some(
+      (other) => isSameKind(other.command, command) && other.givenAtMs < givenAtMs,
+    );
+    if (!LIVE.has(command) || !isSecond) return returnsWithinMs;
+    return returnsWithinMs + reachedWithinMs + allHangsMs(run.workload.plan);
+  }
+
+  /** Tasks that retire work off what they have, and code that hangs has its time. */
+  #reachedWithinMs({ command }: CommandRecord, run: FinishedRun): number {
+    const { reachedWithinMs, changedWithinMs } = this.#limits;
+    if (!LIVE.has(command)) return reachedWithinMs;
+    const withinMs = hasEnds(run) ? reachedWithinMs : changedWithinMs;
+    return withinMs + allHangsMs(run.workload.plan);
   }
 
   #checkSilence(run: FinishedRun, problems: Problems): void {
@@ -104,14 +129,44 @@ function isOvertaken(record: CommandRecord, run: FinishedRun): boolean {
   const { givenAtMs, returnedAtMs = run.endedAtMs } = record;
   if (record.command === 'kill') return false;
   if (run.takenDownFromMs !== undefined && run.takenDownFromMs <= returnedAtMs + 1000) return true;
-  return run.commands.some((other) => other !== record && other.givenAtMs >= givenAtMs);
+  return run.commands.some(
+    (other) =>
+      other !== record &&
+      other.givenAtMs >= givenAtMs &&
+      (other.command === 'kill' || isSameKind(other.command, record.command)),
+  );
 }
 
 /** A command passes the scheduler and the master, and concerns everybody. */
 function isExplained(run: FinishedRun, fromMs: number, toMs: number): boolean {
   const { dataProcesses } = new Places(run.packing);
-  const processes = ['scheduler', 'executor-0', 'heron-tmanager', ...dataProcesses];
+  const executors = run.packing.containers.map(({ id }) => `executor-${id}`);
+  const masters = ['scheduler', 'executor-0', 'heron-tmanager'];
+  const processes = [...masters, ...executors, ...dataProcesses];
   return run.explanation.explainsDelay({ processes, fromMs, toMs });
+}
+
+/** User code that throws ends its process, which has to come up again. */
+function hasEnds({ ends, takenDownFromMs = Number.POSITIVE_INFINITY }: FinishedRun): boolean {
+  return ends.some(({ code, atMs }) => code !== EXIT.ok && atMs < takenDownFromMs);
+}
+
+/** Whether one takes the place of the other: what they ask for is about the same thing. */
+function isSameKind(one: CommandRecord['command'], other: CommandRecord['command']): boolean {
+  return kindOf(one) === kindOf(other);
+}
+
+function kindOf(command: CommandRecord['command']): string {
+  if (command === 'update' || command === 'resize') return 'numbers';
+  return command === 'configure' ? 'settings' : 'state';
+}
+
+/** Of all code that hangs, one after the other. */
+function allHangsMs({ spouts, bolts }: WorkloadDescription): number {
+  const faults = [...spouts, ...bolts].flatMap((part) =>
+    part.faults.map((fault) => (fault.kind === 'hang' ? fault.forMs * part.parallelism : 0)),
+  );
+  return faults.reduce((sumMs, ms) => sumMs + ms, 0);
 }
 
 /** Code that hangs emits what it was about to emit. */

@@ -50,7 +50,7 @@ export class CreditChecker implements Checker {
     onPacket: (packet, direction, atMs) => this.#handle(packet, direction, atMs),
     onConnectionEnd: (connection, atMs) => this.#end(connection, atMs),
   });
-  readonly #homes: ReadonlyMap<TaskId, string>;
+  readonly #homes = new Map<TaskId, string>();
   readonly #unconsumed = new Map<TaskId, Unconsumed[]>();
   /** By `from to task`. */
   readonly #accounts = new Map<string, CreditAccount>();
@@ -66,15 +66,12 @@ export class CreditChecker implements Checker {
 
   constructor(packing: PackingPlan, { withinMs = GRANTED_WITHIN_MS } = {}) {
     this.#withinMs = withinMs;
-    this.#homes = new Map(
-      packing.containers.flatMap(({ id, instances }) =>
-        instances.map(({ task }) => [task, streamManagerIdOf(containerId(id))] as const),
-      ),
-    );
+    this.#notePlaces(packing);
   }
 
   observe(event: SimulationEvent): void {
     this.#tap.observe(event);
+    if (event.kind === 'packing') this.#notePlaces(event.plan);
   }
 
   finish(run: FinishedRun): readonly string[] {
@@ -97,6 +94,13 @@ export class CreditChecker implements Checker {
       );
     }
     return problems.list();
+  }
+
+  /** A task never moves. */
+  #notePlaces({ containers }: PackingPlan): void {
+    for (const { id, instances } of containers) {
+      for (const { task } of instances) this.#homes.set(task, streamManagerIdOf(containerId(id)));
+    }
   }
 
   #handle(packet: Packet, direction: Direction, atMs: number): void {

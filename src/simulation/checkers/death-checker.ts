@@ -3,13 +3,16 @@ import type { Checker, FinishedRun, ProcessEnd } from './checker.ts';
 import { Places } from './places.ts';
 import { Problems } from './problems.ts';
 
+/** Its name may be wanted again before it has ended. */
+const ENDS_WITHIN_MS = 30_000;
+
 /**
  * No process ends unless something ends it.
  *
  * D1. A failed assertion is a mistake of the engine, whatever was done to it.
  * D2. While the topology runs a process ends only by a fault of the run, or because its own user
  *     code threw, once for each such throw.
- * D3. Once the topology is taken down, processes end in an orderly way: with code 0, or by SIGTERM
+ * D3. Once the topology is taken down, or an update has taken the process away, processes end in an orderly way: with code 0, or by SIGTERM
  *     before they listen to it. A killed one needs a fault or code that hangs, one that gave up its
  *     orderly end a fault that holds it up: the other side of a connection that does not answer.
  */
@@ -18,7 +21,6 @@ export class DeathChecker implements Checker {
 
   finish(run: FinishedRun): readonly string[] {
     const problems = new Problems();
-    const untilMs = run.takenDownFromMs ?? Number.POSITIVE_INFINITY;
     const throws = new UnspentThrows(run);
     const hangs = hangsOf(run);
     for (const end of run.ends) {
@@ -26,6 +28,7 @@ export class DeathChecker implements Checker {
         problems.add(`${describedEnd(end)}: an assertion failed: ${end.reason}`);
         continue;
       }
+      const untilMs = unwantedFromMs(end, run);
       const isTakenDown = end.atMs >= untilMs;
       if (isTakenDown && isOrderly(end)) continue;
       if (isTakenDown && end.signal === 'SIGKILL' && hangs) continue;
@@ -36,6 +39,14 @@ export class DeathChecker implements Checker {
     }
     return problems.list();
   }
+}
+
+/** When it was to end, at or before its end; infinite when it was not. */
+function unwantedFromMs({ process, atMs }: ProcessEnd, run: FinishedRun): number {
+  const { takenDownFromMs = Number.POSITIVE_INFINITY, history } = run;
+  const times = history.unwantedTimes(process);
+  const taken = times.find(({ fromMs, toMs }) => fromMs <= atMs && atMs <= toMs + ENDS_WITHIN_MS);
+  return Math.min(takenDownFromMs, taken?.fromMs ?? Number.POSITIVE_INFINITY);
 }
 
 function describedEnd({ process, pid, atMs, code, signal }: ProcessEnd): string {

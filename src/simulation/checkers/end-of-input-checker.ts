@@ -1,21 +1,25 @@
+import type { TaskId } from '../../base/ids.ts';
 import type { Incident } from '../../model/completion.ts';
 import type { Checker, FinishedRun } from './checker.ts';
 import { deliveries } from './deliveries.ts';
 import { ExpectedRouting } from './expected-routing.ts';
+import { isCutShort } from './loss-causes.ts';
 import { Places } from './places.ts';
 import { Problems } from './problems.ts';
 
 /** An end so shortly before the completion may not be in any report yet. */
 const REPORTED_WITHIN_MS = 500;
+/** From a plan to its being seen. */
+const SEEN_WITHIN_MS = 200;
 
 /**
  * The end of input reaches everyone, and the record of it tells the truth.
  *
- * E1. In a completed run every task has come to its end: spouts have read all of their input,
- *     `finish` of every bolt has returned.
+ * E1. In a completed run every task of the last plan has come to its end: spouts have read all of
+ *     their input, but for those that an update was taking away; `finish` of every bolt has returned.
  * E2. `finish` begins at most once in a life, and nothing is executed in that life afterwards.
  * E3. The record says `completed-with-losses` exactly when a process that carries data ended while
- *     there was data, and names it, or the stream manager of its container where all of that ended.
+ *     there was data and a plan that has it, and names it, or the stream manager of its container where all of that ended.
  *     Nothing excuses a record that leaves out whom the others must have missed: an instance whose
  *     task had not ended, by a stream manager that never did. It may name an instance, too, whose
  *     connection with its stream manager a fault can have broken.
@@ -61,15 +65,24 @@ function checkAfterFinish({ workload: { ledger } }: FinishedRun, problems: Probl
   }
 }
 
-function checkAllEnded({ workload, packing }: FinishedRun, problems: Problems): void {
+function checkAllEnded(run: FinishedRun, problems: Problems): void {
+  const { workload, packing, history, takenDownFromMs = run.endedAtMs } = run;
   const routing = new ExpectedRouting(workload.plan, packing);
+  const inPlan = new Set(
+    history.planAt(takenDownFromMs)?.instances.map(({ task }) => task) ?? routing.tasks,
+  );
+  const isLasting = (task: TaskId): boolean =>
+    inPlan.has(task) && history.retiringMs(task) === undefined;
+  const spouts = new Set(workload.plan.spouts.map(({ name }) => name));
   for (const task of routing.tasks) {
+    if (!inPlan.has(task)) continue;
+    if (!isLasting(task) && spouts.has(routing.componentOf(task))) continue;
     const hasEnded = workload.ledger.livesOf(task).some(({ endedAtMs }) => endedAtMs !== undefined);
     if (!hasEnded)
       problems.add(`task ${task} of ${routing.componentOf(task)} never came to its end`);
   }
   for (const { name, tuples } of workload.plan.spouts) {
-    for (const task of routing.tasksOf(name)) {
+    for (const task of routing.tasksOf(name).filter(isLasting)) {
       const read = workload.ledger.counted('input', task);
       if (read !== tuples) problems.add(`task ${task} of ${name} read ${read} of ${tuples} tuples`);
     }
@@ -86,7 +99,11 @@ function checkRecord(run: FinishedRun, problems: Problems): void {
   const data = new Set(places.dataProcesses);
   const { firstMs, lastMs } = timeOfData(run);
   const ended = run.ends.filter(({ process, atMs }) => data.has(process) && atMs <= lastMs);
-  const duringData = ended.filter(({ atMs }) => atMs >= firstMs);
+  const duringData = ended.filter(
+    ({ process, atMs }) =>
+      atMs >= firstMs &&
+      run.history.isInForce(process, atMs - SEEN_WITHIN_MS, atMs + SEEN_WITHIN_MS),
+  );
   const { result, incidents, recovered } = completion;
   const named = [...incidents, ...recovered];
   if ((result === 'completed') !== (incidents.length === 0)) {
@@ -136,6 +153,7 @@ function isReportLate(process: string, atMs: number, run: FinishedRun): boolean 
 function mayBeCutOff(process: string, firstMs: number, run: FinishedRun): boolean {
   const task = new Places(run.packing).taskOf(process);
   if (task === undefined) return false;
+  if (isCutShort(task, run)) return true;
   return run.explanation.explainsLoss({ from: task, to: task, emittedAtMs: firstMs });
 }
 

@@ -1,6 +1,6 @@
 import { assertDefined, unreachable } from '../../base/assert.ts';
 import type { TaskId } from '../../base/ids.ts';
-import type { PackingPlan } from '../../model/packing-plan.ts';
+import type { InstancePlan } from '../../model/packing-plan.ts';
 import type { Emitted } from '../workload/ledger.ts';
 import { chosenTasks } from '../workload/task-choice.ts';
 import type {
@@ -29,16 +29,26 @@ export interface RoutedTuple {
   readonly task: TaskId;
 }
 
+/** What routing needs of a plan. */
+export interface PlacedTasks {
+  readonly containers: readonly {
+    readonly id: number;
+    readonly instances: readonly Pick<InstancePlan, 'task' | 'component' | 'isRetiring'>[];
+  }[];
+}
+
 export class ExpectedRouting {
   readonly #readers = new Map<string, Reader[]>();
   readonly #components = new Map<TaskId, string>();
   readonly #containers = new Map<TaskId, number>();
+  readonly #retiring = new Set<TaskId>();
 
-  constructor(workload: WorkloadDescription, packing: PackingPlan) {
+  constructor(workload: WorkloadDescription, packing: PlacedTasks) {
     for (const { id, instances } of packing.containers) {
-      for (const { task, component } of instances) {
+      for (const { task, component, isRetiring } of instances) {
         this.#components.set(task, component);
         this.#containers.set(task, id);
+        if (isRetiring === true) this.#retiring.add(task);
       }
     }
     for (const { name, inputs } of workload.bolts) {
@@ -52,9 +62,10 @@ export class ExpectedRouting {
     }
   }
 
+  /** Those that tuples are routed to: without those that retire. */
   tasksOf(component: string): readonly TaskId[] {
     return [...this.#components]
-      .filter(([, name]) => name === component)
+      .filter(([task, name]) => name === component && !this.#retiring.has(task))
       .map(([task]) => task)
       .toSorted((a, b) => a - b);
   }

@@ -1,18 +1,19 @@
 import type { Checker, FinishedRun } from './checker.ts';
 import { deliveriesByTuple, described, knownTuple } from './deliveries.ts';
-import { ExpectedRouting, isForEach } from './expected-routing.ts';
 import { Problems } from './problems.ts';
+import { isAllowed, RoutingTimes } from './routing-times.ts';
 
 /**
  * Every tuple is inside its grouping: only bolts that read its stream get it, only those of their
- * tasks that the grouping names, and no more of them than it says. Holds whatever the faults.
+ * tasks that the grouping names, and no more of them than it says. Holds whatever the faults. While
+ * tasks come and go, one of the plans has to say so that may have been in force for the tuple.
  */
 export class GroupingChecker implements Checker {
   readonly name = 'grouping';
 
-  finish({ workload, packing }: FinishedRun): readonly string[] {
-    const { ledger } = workload;
-    const routing = new ExpectedRouting(workload.plan, packing);
+  finish(run: FinishedRun): readonly string[] {
+    const { ledger } = run.workload;
+    const times = new RoutingTimes(run);
     const problems = new Problems();
     for (const [number, deliveries] of deliveriesByTuple(ledger)) {
       const tuple = knownTuple(ledger, number);
@@ -20,24 +21,20 @@ export class GroupingChecker implements Checker {
         problems.add(`tuple ${number} was executed and never emitted`);
         continue;
       }
-      const readers = routing.readersOf(tuple.component, tuple.stream);
-      const tasks = new Set(deliveries.map(({ task }) => task));
+      const readers = times.all.readersOf(tuple.component, tuple.stream);
+      const tasks = [...new Set(deliveries.map(({ task }) => task))];
       for (const task of tasks) {
-        const reader = readers.find(({ bolt }) => bolt === routing.componentOf(task));
-        if (reader === undefined) {
-          problems.add(`${described(tuple)} came to task ${task}, which does not read that stream`);
-        } else if (!routing.allowedTasks(reader, tuple).includes(task)) {
-          const { kind } = reader.grouping;
-          problems.add(`${described(tuple)} came to task ${task} against its ${kind} grouping`);
-        }
+        if (readers.some(({ bolt }) => bolt === times.all.componentOf(task))) continue;
+        problems.add(`${described(tuple)} came to task ${task}, which does not read that stream`);
       }
+      const lastMs = Math.max(...deliveries.map(({ atMs }) => atMs));
       for (const reader of readers) {
-        const got = reader.tasks.filter((task) => tasks.has(task));
-        if (got.length <= (isForEach(reader) ? routing.allowedTasks(reader, tuple).length : 1))
-          continue;
+        const got = reader.tasks.filter((task) => tasks.includes(task));
+        const alternatives = times.alternativesFor(reader, tuple, lastMs);
+        if (got.length === 0 || isAllowed(alternatives, reader, tuple, got)) continue;
         const { bolt, grouping } = reader;
-        const who = `tasks ${got.join(', ')} of ${bolt}`;
-        problems.add(`${described(tuple)} came to ${who} by a ${grouping.kind} grouping`);
+        const who = `${got.length === 1 ? 'task' : 'tasks'} ${got.join(', ')} of ${bolt}`;
+        problems.add(`${described(tuple)} came to ${who} against its ${grouping.kind} grouping`);
       }
     }
     return problems.list();

@@ -1,29 +1,30 @@
 import type { TaskId } from '../../base/ids.ts';
 import type { Checker, FinishedRun } from './checker.ts';
 import { deliveries, described, knownTuple } from './deliveries.ts';
-import { ExpectedRouting, keyOf } from './expected-routing.ts';
 import { Problems } from './problems.ts';
+import { keyBy, RoutingTimes } from './routing-times.ts';
 
 /**
  * Tuples with the same key go to the same task of a bolt, from the first to the last: over all
- * plans, restarts and sources of the stream.
+ * plans with the same tasks of that bolt, restarts and sources of the stream.
  */
 export class KeyChecker implements Checker {
   readonly name = 'same key, same task';
 
-  finish({ workload, packing }: FinishedRun): readonly string[] {
-    const { ledger } = workload;
-    const routing = new ExpectedRouting(workload.plan, packing);
+  finish(run: FinishedRun): readonly string[] {
+    const { ledger } = run.workload;
+    const times = new RoutingTimes(run);
+    const routing = times.all;
     const owners = new Map<string, { readonly task: TaskId; readonly tuple: number }>();
     const problems = new Problems();
-    for (const { tuple: number, task } of deliveries(ledger)) {
+    for (const { tuple: number, task, atMs } of deliveries(ledger)) {
       const tuple = knownTuple(ledger, number);
       if (tuple === undefined) continue;
       const bolt = routing.componentOf(task);
       const reader = routing
         .readersOf(tuple.component, tuple.stream)
         .find((candidate) => candidate.bolt === bolt);
-      const key = reader && keyOf(reader, tuple, tuple);
+      const key = reader && keyBy(times, reader, tuple, atMs);
       if (key === undefined) continue;
       const owner = owners.get(key);
       if (owner === undefined) owners.set(key, { task, tuple: number });

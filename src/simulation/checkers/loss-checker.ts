@@ -10,9 +10,10 @@ import {
   knownTuple,
   type KnownTuple,
 } from './deliveries.ts';
-import { ExpectedRouting, isForEach, keyOf, type Reader } from './expected-routing.ts';
+import { type ExpectedRouting, isForEach, type Reader } from './expected-routing.ts';
 import { LossCauses } from './loss-causes.ts';
 import { Problems } from './problems.ts';
+import { fewestMissing, keyBy, readerBy, RoutingTimes } from './routing-times.ts';
 
 /**
  * Nothing is lost without a cause: in a run that came to its end every emitted tuple was executed
@@ -31,8 +32,8 @@ export class LossChecker implements Checker {
   finish(run: FinishedRun): readonly string[] {
     if (run.outcome !== 'completed') return [];
     const { ledger, plan } = run.workload;
-    const routing = new ExpectedRouting(plan, run.packing);
-    const owners = ownersOfKeys(run, routing);
+    const times = new RoutingTimes(run);
+    const owners = ownersOfKeys(run, times);
     const causes = new LossCauses(run);
     const byTuple = deliveriesByTuple(ledger);
     const problems = new Problems();
@@ -40,9 +41,16 @@ export class LossChecker implements Checker {
     for (const tuple of emittedTuples(ledger)) {
       if (tracked.has(tuple.tuple)) continue;
       const got = new Set(byTuple.get(tuple.tuple)?.map(({ task }) => task));
-      for (const reader of routing.readersOf(tuple.component, tuple.stream)) {
-        for (const candidates of missingCopies(reader, tuple, { routing, got, owners })) {
-          if (candidates.some((task) => causes.explains(tuple.task, task, tuple.atMs))) continue;
+      const isExplained = (candidates: readonly TaskId[]): boolean =>
+        candidates.some((task) => causes.explains(tuple, task));
+      for (const reader of times.all.readersOf(tuple.component, tuple.stream)) {
+        const alternatives = times.alternativesFor(reader, tuple, run.endedAtMs);
+        const missing = fewestMissing(alternatives, (routing) =>
+          missingCopies(reader, tuple, { times, routing, got, owners }).filter(
+            (candidates) => !isExplained(candidates),
+          ),
+        );
+        for (const candidates of missing) {
           const who = candidates.length === 1 ? 'task' : 'any of tasks';
           const tasks = candidates.join(', ');
           problems.add(`${described(tuple)} never came to ${who} ${tasks} of ${reader.bolt}`);
@@ -64,15 +72,15 @@ function trackedTuples({ trees }: Ledger): ReadonlySet<number> {
 }
 
 /** The task of each key, as far as any tuple has shown it. */
-function ownersOfKeys(run: FinishedRun, routing: ExpectedRouting): ReadonlyMap<string, TaskId> {
+function ownersOfKeys(run: FinishedRun, times: RoutingTimes): ReadonlyMap<string, TaskId> {
   const { ledger } = run.workload;
   const owners = new Map<string, TaskId>();
-  for (const { tuple: number, task } of deliveries(ledger)) {
+  for (const { tuple: number, task, atMs } of deliveries(ledger)) {
     const tuple = knownTuple(ledger, number);
     if (tuple === undefined) continue;
-    const bolt = routing.componentOf(task);
-    for (const reader of routing.readersOf(tuple.component, tuple.stream)) {
-      const key = reader.bolt === bolt ? keyOf(reader, tuple, tuple) : undefined;
+    const bolt = times.all.componentOf(task);
+    for (const reader of times.all.readersOf(tuple.component, tuple.stream)) {
+      const key = reader.bolt === bolt ? keyBy(times, reader, tuple, atMs) : undefined;
       if (key !== undefined) owners.set(key, task);
     }
   }
@@ -80,6 +88,8 @@ function ownersOfKeys(run: FinishedRun, routing: ExpectedRouting): ReadonlyMap<s
 }
 
 interface Known {
+  readonly times: RoutingTimes;
+  /** The plan to judge by. */
   readonly routing: ExpectedRouting;
   /** Who got the tuple. */
   readonly got: ReadonlySet<TaskId>;
@@ -91,16 +101,18 @@ interface Known {
  * is one task where the grouping says which; otherwise the engine had the choice.
  */
 function missingCopies(
-  reader: Reader,
+  { bolt, grouping, tasks: everyTask }: Reader,
   tuple: KnownTuple,
   known: Known,
 ): readonly (readonly TaskId[])[] {
+  const reader = readerBy(known.routing, tuple, bolt);
   const allowed = known.routing.allowedTasks(reader, tuple);
   const absent = allowed.filter((task) => !known.got.has(task));
   if (isForEach(reader)) return absent.map((task) => [task]);
-  const hasCome = reader.tasks.some((task) => known.got.has(task));
-  if (hasCome) return [];
-  const key = keyOf(reader, tuple, tuple);
+  const hasCome = everyTask.some((task) => known.got.has(task));
+  if (hasCome || absent.length === 0) return [];
+  const all = { bolt, grouping, tasks: everyTask };
+  const key = keyBy(known.times, all, tuple, Number.POSITIVE_INFINITY);
   const owner = key === undefined ? undefined : known.owners.get(key);
   return [owner === undefined ? absent : [owner]];
 }

@@ -29,7 +29,7 @@ export interface InstanceHoldings {
 }
 
 export interface MeasuredRun {
-  /** Any plan of the run: all have the same tasks and settings. */
+  /** With all tasks and stream managers that there have been. */
   readonly plan: PhysicalPlan;
   readonly workload: WorkloadDescription;
 }

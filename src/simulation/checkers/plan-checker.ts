@@ -13,7 +13,8 @@ interface PlanOfLife {
  * P1. In one life of a process the epoch of its plan never falls: older plans are refused.
  * P2. One epoch is one plan: whoever works by it has the same tasks at the same places, in the same
  *     state.
- * P3. A task has its number, component and container for as long as the topology runs.
+ * P3. A task has its number, component and container for as long as it is in any plan, and never
+ *     comes back once it is in none.
  */
 export class PlanChecker implements Checker {
   readonly name = 'plans only become newer';
@@ -21,7 +22,10 @@ export class PlanChecker implements Checker {
   readonly #contents = new Map<number, string>();
   readonly #seen = new WeakSet<PhysicalPlan>();
   readonly #problems = new Problems();
-  #tasks: string | undefined;
+  /** By number: its component and container. */
+  readonly #places = new Map<number, string>();
+  /** By epoch. */
+  readonly #plans = new Map<number, PhysicalPlan>();
 
   observe(event: SimulationEvent): void {
     if (event.kind !== 'plan') return;
@@ -32,6 +36,7 @@ export class PlanChecker implements Checker {
   }
 
   finish(): readonly string[] {
+    this.#checkReturns();
     return this.#problems.list();
   }
 
@@ -44,12 +49,35 @@ export class PlanChecker implements Checker {
     this.#lives.set(process, { pid, epoch: plan.epoch });
   }
 
-  #checkContent({ process, plan, atMs }: PlanEvent): void {
-    const tasks = tasksOf(plan);
-    this.#tasks ??= tasks;
-    if (tasks !== this.#tasks) {
-      this.#problems.add(`${process} has other tasks in plan ${plan.epoch} at ${atMs} ms`);
+  #checkPlaces({ process, plan, atMs }: PlanEvent): void {
+    for (const instance of plan.instances) {
+      const place = placeOf(instance);
+      const known = this.#places.get(instance.task) ?? place;
+      this.#places.set(instance.task, known);
+      if (known === place) continue;
+      const change = `is ${place} in plan ${plan.epoch}, and was ${known}`;
+      this.#problems.add(`${process}: task ${instance.task} ${change}, at ${atMs} ms`);
     }
+  }
+
+  #checkReturns(): void {
+    const gone = new Set<number>();
+    let before: readonly number[] = [];
+    for (const [epoch, { instances }] of [...this.#plans].toSorted(([a], [b]) => a - b)) {
+      const tasks = instances.map(({ task }) => Number(task));
+      for (const task of before) if (!tasks.includes(task)) gone.add(task);
+      for (const task of tasks) {
+        if (gone.has(task)) this.#problems.add(`task ${task} is back in plan ${epoch}`);
+      }
+      before = tasks;
+    }
+  }
+
+  #checkContent(event: PlanEvent): void {
+    const { process, plan, atMs } = event;
+    this.#plans.set(plan.epoch, plan);
+    this.#checkPlaces(event);
+    const tasks = tasksOf(plan);
     const content = JSON.stringify([plan.streamManagers, tasks, plan.topology.state]);
     const known = this.#contents.get(plan.epoch);
     if (known === undefined) this.#contents.set(plan.epoch, content);
@@ -61,7 +89,11 @@ export class PlanChecker implements Checker {
 
 function tasksOf(plan: PhysicalPlan): string {
   return plan.instances
-    .map(({ task, id, streamManager }) => `${task} ${id} ${streamManager}`)
+    .map((instance) => `${instance.task} ${placeOf(instance)} ${instance.isRetiring === true}`)
     .toSorted()
     .join('\n');
+}
+
+function placeOf({ id, streamManager }: PhysicalPlan['instances'][number]): string {
+  return `${id} at ${streamManager}`;
 }

@@ -1,12 +1,13 @@
+import { EXIT } from '../../base/exit-codes.ts';
 import { containerId, streamManagerIdOf, type TaskId, taskId } from '../../base/ids.ts';
 import type { PackingPlan } from '../../model/packing-plan.ts';
+import type { InstanceAddress, PhysicalPlan } from '../../model/physical-plan.ts';
 import { Settings } from '../../model/settings.ts';
 import type { PressureView } from '../../stream-manager/back-pressure.ts';
 import type { Packet } from '../../wire/frame.ts';
 import { StartBackPressure, StopBackPressure } from '../../wire/messages.ts';
 import type { WorkloadDescription } from '../workload/workload-description.ts';
-import type { Checker, FinishedRun, PressureEvent, SimulationEvent } from './checker.ts';
-import { ExpectedRouting } from './expected-routing.ts';
+import type { Checker, FinishedRun, PlanEvent, PressureEvent, SimulationEvent } from './checker.ts';
 import { type Direction, PacketTap } from './packet-tap.ts';
 import { Problems } from './problems.ts';
 
@@ -38,11 +39,16 @@ interface Kept {
  *     by a stop message, or because whoever said so has ended. A task may be announced anew ten
  *     times a second (pressure-announcer.ts, A1), as often as looks are: they may find it announced
  *     each time and the hold never. So each stop message that comes begins the time anew.
- * B5. When a topology has completed in a run without faults nobody is behind.
+ * B5. When a topology has completed in a run without faults nobody is behind: of the messages that
+ *     each one got of a task, the last one is a stop.
  */
 export class PressureChecker implements Checker {
   readonly name = 'back pressure ends';
-  readonly #upstream: Upstream;
+  /** By the submitted plan, and for each process by the one that it was last seen to work by. */
+  readonly #submitted: Upstream;
+  readonly #upstreams = new Map<string, { readonly plan: PhysicalPlan; readonly of: Upstream }>();
+  readonly #workload: WorkloadDescription;
+  readonly #isAll: boolean;
   readonly #leaseMs: number;
   readonly #tap = new PacketTap({
     onPacket: (packet, direction, atMs) => this.#handle(packet, direction, atMs),
@@ -58,10 +64,10 @@ export class PressureChecker implements Checker {
   readonly #announcedSinceMs = new Map<string, number>();
   /** By `holder owner task`: since when a hold that was there is missing. */
   readonly #missingSinceMs = new Map<string, number>();
+  /** By `holder owner task since`: one may be excused, and the next not. So is `#kept`. */
   readonly #missing = new Map<string, Kept>();
   /** By holder: when it was first, and last, seen to run without a break. */
   readonly #seen = new Map<string, { pid: number; fromMs: number; lastMs: number }>();
-  readonly #views = new Map<string, PressureView>();
   readonly #kept = new Map<string, Kept>();
   readonly #excesses: string[] = [];
   readonly #told = new Set<string>();
@@ -69,12 +75,14 @@ export class PressureChecker implements Checker {
   constructor(packing: PackingPlan, workload: WorkloadDescription) {
     const settings = new Settings(new Map(Object.entries(workload.config)));
     this.#leaseMs = settings.get('heron.streammgr.backpressure.lease.ms');
-    const scope = settings.get('topology.backpressure.scope');
-    this.#upstream = new Upstream(workload, packing, scope === 'all');
+    this.#workload = workload;
+    this.#isAll = settings.get('topology.backpressure.scope') === 'all';
+    this.#submitted = new Upstream(workload, placedBy(packing), this.#isAll);
   }
 
   observe(event: SimulationEvent): void {
     this.#tap.observe(event);
+    if (event.kind === 'plan') this.#notePlan(event);
     if (event.kind === 'pressure') this.#look(event);
     else if (event.kind === 'process-end') this.#forget(event.process);
   }
@@ -97,13 +105,25 @@ export class PressureChecker implements Checker {
         `${holder} did not hold for task ${task} of ${owner} from ${sinceMs} ms to ${atMs} ms`,
       );
     }
-    if (run.outcome === 'completed' && !run.explanation.hasFaults && run.ends.length === 0) {
-      for (const [process, { announced, held }] of this.#views) {
-        if (announced.length + held.size === 0) continue;
-        problems.add(`${process} is under back pressure although all input is processed`);
-      }
-    }
+    if (isUndisturbed(run)) this.#checkLast(run, problems);
     return problems.list();
+  }
+
+  /** B5 */
+  #checkLast(run: FinishedRun, problems: Problems): void {
+    const lastPlan = run.history.planAt(run.takenDownFromMs ?? run.endedAtMs);
+    const inPlan = new Set(lastPlan?.instances.map(({ task }) => String(task)));
+    for (const [key, startedMs] of this.#startedMs) {
+      const [holder, owner, task = ''] = key.split(' ');
+      if ((this.#stoppedMs.get(key) ?? 0) >= startedMs || !inPlan.has(task)) continue;
+      problems.add(`${owner} never told ${holder} that task ${task} is not behind any more`);
+    }
+  }
+
+  #notePlan({ process, plan }: PlanEvent): void {
+    if (this.#upstreams.get(process)?.plan === plan) return;
+    const of = new Upstream(this.#workload, plan.instances, this.#isAll);
+    this.#upstreams.set(process, { plan, of });
   }
 
   #handle(packet: Packet, { from, to }: Direction, atMs: number): void {
@@ -118,7 +138,6 @@ export class PressureChecker implements Checker {
 
   /** The dead say nothing, and no look at them would show it; others may live on for long. */
   #forget(process: string): void {
-    this.#views.delete(process);
     for (const said of this.#announcedSinceMs.keys()) {
       if (said.startsWith(`${process} `)) this.#announcedSinceMs.delete(said);
     }
@@ -126,7 +145,6 @@ export class PressureChecker implements Checker {
 
   #look({ process, pid, view, atMs }: PressureEvent): void {
     const runsFromMs = this.#runsFrom(process, pid, atMs);
-    this.#views.set(process, view);
     for (const task of view.announced) this.#announcedMs.set(`${process} ${task}`, atMs);
     this.#noteAnnounced(process, view, atMs);
     this.#checkMissing(process, view, { runsFromMs, atMs });
@@ -134,8 +152,9 @@ export class PressureChecker implements Checker {
       const key = `${process} ${owner} ${task}`;
       const announcedMs = this.#announcedMs.get(`${owner} ${task}`) ?? sinceMs;
       const behindMs = Math.max(announcedMs, sinceMs, runsFromMs);
-      if (atMs - behindMs > RELEASED_WITHIN_MS && !this.#kept.has(key)) {
-        this.#kept.set(key, { holder: process, owner, task, sinceMs: behindMs, atMs });
+      const incident = `${key} ${behindMs}`;
+      if (atMs - behindMs > RELEASED_WITHIN_MS && !this.#kept.has(incident)) {
+        this.#kept.set(incident, { holder: process, owner, task, sinceMs: behindMs, atMs });
       }
       if (owner !== process) this.#checkLease(key, Math.max(sinceMs, runsFromMs), atMs);
     }
@@ -171,8 +190,9 @@ export class PressureChecker implements Checker {
       const stoppedMs = this.#stoppedMs.get(key) ?? 0;
       const sinceMs = Math.max(missingMs, announcedMs, stoppedMs, runsFromMs);
       this.#missingSinceMs.set(key, sinceMs);
-      if (atMs - sinceMs < HELD_WITHIN_MS || this.#missing.has(key)) continue;
-      this.#missing.set(key, { holder: process, owner, task, sinceMs, atMs });
+      const incident = `${key} ${sinceMs}`;
+      if (atMs - sinceMs < HELD_WITHIN_MS || this.#missing.has(incident)) continue;
+      this.#missing.set(incident, { holder: process, owner, task, sinceMs, atMs });
     }
   }
 
@@ -200,9 +220,8 @@ export class PressureChecker implements Checker {
   }
 
   #checkScope(process: string, { holds, held }: PressureView, atMs: number): void {
-    const wanted = new Set(
-      holds.flatMap(({ component }) => this.#upstream.spoutsOf(process, component)),
-    );
+    const upstream = this.#upstreams.get(process)?.of ?? this.#submitted;
+    const wanted = new Set(holds.flatMap(({ component }) => upstream.spoutsOf(process, component)));
     const isRight = wanted.size === held.size && [...wanted].every((task) => held.has(task));
     if (isRight || this.#told.has(process)) return;
     this.#told.add(process);
@@ -211,31 +230,45 @@ export class PressureChecker implements Checker {
   }
 }
 
+function isUndisturbed({ outcome, explanation, ends, takenDownFromMs = 0 }: FinishedRun): boolean {
+  if (outcome !== 'completed' || explanation.hasFaults) return false;
+  return ends.every(({ atMs, code }) => atMs >= takenDownFromMs || code === EXIT.ok);
+}
+
+type PlacedTask = Pick<InstanceAddress, 'task' | 'component' | 'streamManager'>;
+
+function placedBy({ containers }: PackingPlan): readonly PlacedTask[] {
+  return containers.flatMap(({ id, instances }) =>
+    instances.map(({ task, component }) => ({
+      task,
+      component,
+      streamManager: streamManagerIdOf(containerId(id)),
+    })),
+  );
+}
+
 /** Which spout tasks of a container feed a component, worked out by the workload alone. */
 class Upstream {
   readonly #workload: WorkloadDescription;
-  readonly #routing: ExpectedRouting;
-  readonly #homes: ReadonlyMap<TaskId, string>;
+  /** Also those that retire. */
+  readonly #tasks: readonly PlacedTask[];
   readonly #isAll: boolean;
 
-  constructor(workload: WorkloadDescription, packing: PackingPlan, isAll: boolean) {
+  constructor(workload: WorkloadDescription, tasks: readonly PlacedTask[], isAll: boolean) {
     this.#workload = workload;
-    this.#routing = new ExpectedRouting(workload, packing);
-    this.#homes = new Map(
-      packing.containers.flatMap(({ id, instances }) =>
-        instances.map(({ task }) => [task, streamManagerIdOf(containerId(id))] as const),
-      ),
-    );
+    this.#tasks = tasks;
     this.#isAll = isAll;
   }
 
   spoutsOf(streamManager: string, component: string | undefined): readonly TaskId[] {
     const { spouts } = this.#workload;
     const sources = component === undefined || this.#isAll ? undefined : this.#sourcesOf(component);
-    return spouts
-      .filter(({ name }) => sources?.has(name) ?? true)
-      .flatMap(({ name }) => this.#routing.tasksOf(name))
-      .filter((task) => this.#homes.get(task) === streamManager);
+    const names = spouts.map(({ name }) => name).filter((name) => sources?.has(name) ?? true);
+    return this.#tasks
+      .filter(
+        (placed) => placed.streamManager === streamManager && names.includes(placed.component),
+      )
+      .map(({ task }) => task);
   }
 
   #sourcesOf(component: string): ReadonlySet<string> {

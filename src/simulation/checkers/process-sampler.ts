@@ -31,8 +31,9 @@ export interface ProcessSamplerOptions {
 export class ProcessSampler {
   readonly #options: ProcessSamplerOptions;
   #nextMs = 0;
-  /** The newest plan that any stream manager has; it says what may be held. */
+  /** By all plans that any stream manager has had, which say what may be held. */
   #measurer: HoldingsMeasurer | undefined;
+  #plan: PhysicalPlan | undefined;
 
   constructor(options: ProcessSamplerOptions) {
     this.#options = options;
@@ -57,9 +58,10 @@ export class ProcessSampler {
   #tellPlan({ name, pid }: SampledProcess, plan: PhysicalPlan | undefined, atMs: number): void {
     if (plan === undefined) return;
     this.#options.tell({ kind: 'plan', atMs, process: name, pid, plan });
-    if (this.#measurer === undefined) {
-      this.#measurer = new HoldingsMeasurer({ plan, workload: this.#options.workload });
-    }
+    const all = this.#plan === undefined ? plan : withAllOf(this.#plan, plan);
+    if (all === this.#plan) return;
+    this.#plan = all;
+    this.#measurer = new HoldingsMeasurer({ plan: all, workload: this.#options.workload });
   }
 
   /** Before there is a plan nobody knows which spouts there are. */
@@ -80,4 +82,19 @@ export class ProcessSampler {
       keptBytes: object.task.keptBytes,
     });
   }
+}
+
+/** The first plan with the tasks and stream managers of another; itself when it has them all. */
+function withAllOf(known: PhysicalPlan, plan: PhysicalPlan): PhysicalPlan {
+  const { streamManagers, instances } = known;
+  const isNewManager = ({ id }: { readonly id: string }): boolean =>
+    streamManagers.every((one) => one.id !== id);
+  const isNew = ({ id }: { readonly id: string }): boolean =>
+    instances.every((one) => one.id !== id);
+  if (!plan.instances.some(isNew) && !plan.streamManagers.some(isNewManager)) return known;
+  return {
+    ...known,
+    streamManagers: [...streamManagers, ...plan.streamManagers.filter(isNewManager)],
+    instances: [...instances, ...plan.instances.filter(isNew)],
+  };
 }

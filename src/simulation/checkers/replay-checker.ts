@@ -1,4 +1,7 @@
+import type { TaskId } from '../../base/ids.ts';
+import type { RecordState } from '../workload/replay-source.ts';
 import type { Checker, FinishedRun } from './checker.ts';
+import { hasDiedRetiring } from './terminal-checker.ts';
 import { Problems } from './problems.ts';
 
 /**
@@ -9,15 +12,22 @@ import { Problems } from './problems.ts';
 export class ReplayChecker implements Checker {
   readonly name = 'at least once';
 
-  finish({ outcome, workload: { ledger } }: FinishedRun): readonly string[] {
-    if (outcome !== 'completed') return [];
+  finish(run: FinishedRun): readonly string[] {
+    const { ledger } = run.workload;
+    if (run.outcome !== 'completed') return [];
     const problems = new Problems();
     for (const [task, source] of ledger.trees.sources) {
-      for (const state of ['unread', 'waiting', 'pending'] as const) {
+      for (const state of this.#unfinished(task, run)) {
         const count = source.count(state);
         if (count > 0) problems.add(`${count} records of task ${task} are ${state} at the end`);
       }
     }
     return problems.list();
+  }
+
+  /** What must not be left of the input of a task. One that an update took away leaves the rest. */
+  #unfinished(task: TaskId, run: FinishedRun): readonly RecordState[] {
+    if (run.history.retiringMs(task) === undefined) return ['unread', 'waiting', 'pending'];
+    return hasDiedRetiring(task, run) ? [] : ['pending'];
   }
 }

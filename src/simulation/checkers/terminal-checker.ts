@@ -1,5 +1,9 @@
+import { EXIT } from '../../base/exit-codes.ts';
+import type { TaskId } from '../../base/ids.ts';
 import type { Callback, Message } from '../workload/message-log.ts';
 import type { Checker, FinishedRun } from './checker.ts';
+import { isCutShort } from './loss-causes.ts';
+import { Places } from './places.ts';
 import { Problems } from './problems.ts';
 
 /**
@@ -37,13 +41,15 @@ export class TerminalChecker implements Checker {
 }
 
 function checkAllSettled(
-  { workload: { ledger } }: FinishedRun,
+  run: FinishedRun,
   callbacks: ReadonlyMap<number, Callback>,
   problems: Problems,
 ): void {
+  const { ledger } = run.workload;
   const isLast = ({ life }: Message): boolean => ledger.livesOf(life.task).at(-1) === life;
   for (const message of ledger.trees.messages) {
     if (callbacks.has(message.tuple) || !isLast(message)) continue;
+    if (hasDiedRetiring(message.life.task, run)) continue;
     const { tuple, life, atMs } = message;
     problems.add(`message ${tuple} of task ${life.task}, emitted at ${atMs} ms, was never settled`);
   }
@@ -51,4 +57,13 @@ function checkAllSettled(
 
 function described({ reason, atMs }: Callback): string {
   return `${reason === undefined ? 'ack' : `fail (${reason.kind})`} at ${atMs} ms`;
+}
+
+/** A task that an update takes away is not started again once its plan is gone. */
+export function hasDiedRetiring(task: TaskId, run: FinishedRun): boolean {
+  const fromMs = run.history.retiringMs(task);
+  if (fromMs === undefined) return false;
+  if (isCutShort(task, run)) return true;
+  const { instance } = new Places(run.packing).of(task);
+  return run.ends.some(({ process, code }) => process === instance && code !== EXIT.ok);
 }

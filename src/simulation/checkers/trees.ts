@@ -1,7 +1,8 @@
 import type { Settlement } from '../workload/message-log.ts';
 import type { FinishedRun } from './checker.ts';
 import { deliveriesByTuple, type Delivery, knownTuple } from './deliveries.ts';
-import { ExpectedRouting, isForEach, type Reader } from './expected-routing.ts';
+import { isForEach, type Reader } from './expected-routing.ts';
+import { fewestMissing, readerBy, RoutingTimes } from './routing-times.ts';
 
 /** A copy of a tuple that a tree waits for: nobody knows yet which task gets it, or one does. */
 export interface MissingCopy {
@@ -16,7 +17,7 @@ export interface MissingCopy {
 /** What user code knows of the trees of a run. */
 export class Trees {
   readonly #run: FinishedRun;
-  readonly #routing: ExpectedRouting;
+  readonly #times: RoutingTimes;
   readonly #children = new Map<number, number[]>();
   readonly #deliveries: ReadonlyMap<number, readonly Delivery[]>;
   /** By `tuple task`. */
@@ -24,9 +25,9 @@ export class Trees {
   readonly #settled = new Map<number, Settlement[]>();
 
   constructor(run: FinishedRun) {
-    const { ledger, plan } = run.workload;
+    const { ledger } = run.workload;
     this.#run = run;
-    this.#routing = new ExpectedRouting(plan, run.packing);
+    this.#times = new RoutingTimes(run);
     this.#deliveries = deliveriesByTuple(ledger);
     for (const [child, parents] of ledger.trees.anchors) {
       if (ledger.emitted(child) === undefined) continue; // It was refused.
@@ -59,10 +60,13 @@ export class Trees {
   #missingOf(number: number, isCounted: (ack: Settlement) => boolean): readonly MissingCopy[] {
     const tuple = knownTuple(this.#run.workload.ledger, number);
     if (tuple === undefined) return [];
-    return this.#routing.readersOf(tuple.component, tuple.stream).flatMap((reader) => {
-      const allowed = this.#routing.allowedTasks(reader, tuple);
-      if (!isForEach(reader)) return this.#missingCopy(number, reader, allowed, isCounted);
-      return allowed.flatMap((task) => this.#missingCopy(number, reader, [task], isCounted));
+    return this.#times.all.readersOf(tuple.component, tuple.stream).flatMap((reader) => {
+      const alternatives = this.#times.alternativesFor(reader, tuple, this.#run.endedAtMs);
+      return fewestMissing(alternatives, (routing) => {
+        const allowed = routing.allowedTasks(readerBy(routing, tuple, reader.bolt), tuple);
+        if (!isForEach(reader)) return this.#missingCopy(number, reader, allowed, isCounted);
+        return allowed.flatMap((task) => this.#missingCopy(number, reader, [task], isCounted));
+      });
     });
   }
 

@@ -79,6 +79,15 @@ export async function kill(name: TopologyName, tools: CommandTools): Promise<voi
   await tools.archives(target).clear();
 }
 
+/** What a command to the topology master is about. */
+export interface MasterCommand {
+  /** With what the command needs besides the topology: `/activate`. */
+  readonly path: string;
+  readonly parameters?: Readonly<Record<string, string>>;
+  readonly name: TopologyName;
+  readonly id: TopologyId;
+}
+
 export interface StateChange {
   readonly command: 'activate' | 'deactivate';
   readonly name: TopologyName;
@@ -99,16 +108,33 @@ export async function changeState(
   const deadlineMs = clock.now() + MASTER_LIMIT_MS;
   const plan = await awaitNode(paths.physicalPlan(name), { stateManager, clock, deadlineMs });
   if (decodePhysicalPlan(plan).topology.state === wanted) return;
+  await commandMaster({ path: `/${command}`, name, id }, { environment, stateManager });
+}
+
+/**
+ * Resolves when the topology master has done it.
+ *
+ * @throws EngineError START_TIMEOUT or TOPOLOGY_NOT_READY
+ */
+export async function commandMaster(
+  { path, parameters = {}, name, id }: MasterCommand,
+  { environment, stateManager }: Pick<CommandTools, 'environment' | 'stateManager'>,
+): Promise<void> {
+  const { clock } = environment;
+  const deadlineMs = clock.now() + MASTER_LIMIT_MS;
+  // Before its first plan a master has nothing to change.
+  await awaitNode(paths.physicalPlan(name), { stateManager, clock, deadlineMs });
   const node = await awaitNode(paths.topologyMaster(name), { stateManager, clock, deadlineMs });
   const { host, controllerPort } = TopologyMasterLocation.decode(node);
   const token = Buffer.from((await stateManager.read(paths.token(name))) ?? []).toString();
+  const query = new URLSearchParams({ topologyid: id, ...parameters });
   const answer = await simulatedRequest(
     environment.network,
     { host, port: controllerPort },
-    { method: 'GET', path: `/${command}?topologyid=${id}`, headers: { [TOKEN_HEADER]: token } },
+    { method: 'GET', path: `${path}?${query}`, headers: { [TOKEN_HEADER]: token } },
   );
   if (answer.status === 200) return;
-  const refusal = `the topology master refused to ${command}: ${String(answer.body)}`;
+  const refusal = `the topology master refused ${path}: ${String(answer.body)}`;
   throw environmentError('TOPOLOGY_NOT_READY', refusal, { retryable: true });
 }
 

@@ -5,6 +5,7 @@ import type { ProcessEnvironment } from '../../process-start/process-environment
 import { createArchives, createScheduler } from '../../scheduler/create.ts';
 import type { Scheduler, SchedulerTarget } from '../../scheduler/scheduler.ts';
 import { createStateManager } from '../../state-manager/create.ts';
+import type { StateAddress } from '../../state-manager/state-address.ts';
 import type { StateManager } from '../../state-manager/state-manager.ts';
 import type { Uploader } from '../../uploader/uploader.ts';
 import { environmentOf } from '../machine/simulated-environment.ts';
@@ -19,6 +20,7 @@ import type { SimulatedProcess } from '../machine/simulated-process.ts';
 /** Holds everything of the simulated machine, as the data root of a real one does. */
 export const DATA_ROOT = '/heron';
 export const STATE_ROOT = join(DATA_ROOT, 'repository', 'state', 'local');
+export const STATE: StateAddress = { kind: 'file', folder: STATE_ROOT };
 
 export interface CommandTools {
   readonly process: SimulatedProcess;
@@ -66,17 +68,17 @@ export function openCommand(machine: SimulatedMachine, start: CommandStart): Com
   const { name, hosts } = start;
   const process = machine.startBare(name);
   const environment = environmentOf(machine, process, { args: [], sayReady: () => {} });
-  const { clock, random, files, processes, executable, variables } = environment;
+  const { clock, random, files, processes, network, executable, variables } = environment;
   const logger = environment.openLog({ name, level: 'info', file: name, maxBytes: 1, filesMax: 1 });
-  const base = { clock, random, logger, files, processes };
-  const stateManager = createStateManager({ kind: 'file', root: STATE_ROOT, ...base });
-  const parts = { ...base, dataRoot: DATA_ROOT, stateRoot: STATE_ROOT, stateManager };
+  const base = { clock, random, logger, files, processes, variables };
+  const stateManager = createStateManager(STATE, { ...base, network });
+  const parts = { ...base, dataRoot: DATA_ROOT, state: STATE, stateManager };
   return {
     process,
     environment,
     logger,
     stateManager,
-    scheduler: createScheduler({ kind: 'local', ...parts, hosts, executable, variables }),
+    scheduler: createScheduler({ kind: 'local', ...parts, hosts, executable }),
     archives: (target) => createArchives(parts, target),
     run: (work) => runIn(machine, process, work),
   };

@@ -15,7 +15,7 @@ import { childLimitMs } from '../../supervision/shutdown-limits.ts';
 import { encodeTopology } from '../../wire/topology.ts';
 import { DEFAULT_HOST, type SimulatedMachine } from '../machine/simulated-machine.ts';
 import { CLUSTER, ENVIRON, ROLE, storeRecords } from './cluster-commands.ts';
-import { type CommandTools, DATA_ROOT, openCommand, STATE_ROOT } from './command-process.ts';
+import { type CommandTools, DATA_ROOT, openCommand, STATE } from './command-process.ts';
 import type { SubmittedTopology } from './submitted-topology.ts';
 
 /*
@@ -90,7 +90,7 @@ export class QuickStart {
       environ: ENVIRON,
       host: this.#hosts[id % this.#hosts.length] ?? DEFAULT_HOST,
       containerId: id,
-      stateRoot: STATE_ROOT,
+      state: STATE,
       definitionFile: definitionFile(WORKING_FOLDER, topology.name),
       logDirectory: logFolder(WORKING_FOLDER),
       workingDirectory: WORKING_FOLDER,
@@ -105,6 +105,7 @@ export class QuickStart {
       history: new Map(),
       policy: AT_ONCE,
       graceMs: childLimitMs(settings.get('heron.shutdown.grace.ms')),
+      silenceMs: settings.get('heron.executor.child.silence.ms'),
       clock: environment.clock,
       random: environment.random,
       logger,

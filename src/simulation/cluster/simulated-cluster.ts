@@ -1,29 +1,25 @@
 import type { BuiltTopology } from '../../api/topology.ts';
 import { assertDefined } from '../../base/assert.ts';
 import { environmentError } from '../../base/errors.ts';
-import {
-  type ContainerId,
-  type InstanceId,
-  instanceIdOf,
-  type TaskId,
-  type TopologyName,
-} from '../../base/ids.ts';
+import { type ContainerId, type TaskId, taskId, type TopologyName } from '../../base/ids.ts';
 import type { RepairOutcome } from '../../scheduler/scheduler.ts';
 import type { Completion } from '../../model/completion.ts';
 import type { ContainerReport } from '../../model/container-report.ts';
 import type { PackingPlan } from '../../model/packing-plan.ts';
 import type { PhysicalPlan } from '../../model/physical-plan.ts';
+import type { RepackRequest } from '../../packing/packing.ts';
 import { paths } from '../../state-manager/paths.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import type { SimulatedThread } from '../kernel/simulated-thread.ts';
 import type { Interposer } from '../machine/interposer.ts';
 import { DEFAULT_HOST, type ExitRecord, SimulatedMachine } from '../machine/simulated-machine.ts';
 import type { SimulatedProcess } from '../machine/simulated-process.ts';
-import { changeState, kill, submit, targetOf } from './cluster-commands.ts';
+import { changeState, commandMaster, kill, submit, targetOf } from './cluster-commands.ts';
 import { type CommandTools, DATA_ROOT, runCommand, STATE_ROOT } from './command-process.ts';
 import { QuickStart } from './quick-start.ts';
 import { filesBelow, StateView } from './state-view.ts';
 import { type SubmittedTopology, submittedTopology } from './submitted-topology.ts';
+import { storeUpdate } from './update-command.ts';
 
 /*
   A cluster of one simulated machine with one topology: what a person at a terminal can do to it,
@@ -72,12 +68,22 @@ export interface ClusterCommands {
   kill(): Promise<void>;
   /** All containers unless one is named. */
   restart(container?: ContainerId): Promise<void>;
+  /**
+   * Resolves with what is stored then, which takes effect later. A kill of the command's process
+   * before is as if it had never been given.
+   */
+  update(request: RepackRequest): Promise<PackingPlan>;
+  /** Changes settings while the topology runs: `[component:]key:value`. */
+  configure(change: string): Promise<void>;
   /** What every command does first: brings a dead scheduler back. */
   repair(): Promise<RepairOutcome>;
 }
 
 /** Large rings are nothing but zeros to write; a start is quicker without. */
 const QUICK_DEFAULTS = { 'heron.instance.queue.bytes': '262144' };
+
+/** `container_1_words_3` is task 3. */
+const TASK_OF_INSTANCE = /^container_\d+_.*_(\d+)$/;
 
 const COMMAND_PREFIX = 'heron ';
 const DUPLICATE_SUFFIX = '-duplicate';
@@ -91,7 +97,8 @@ export class SimulatedCluster {
   readonly #state: StateView;
   /** The last process of each name, alive or not. */
   readonly #latest = new Map<string, SimulatedProcess>();
-  readonly #instances = new Map<TaskId, InstanceId>();
+  /** The process of each task that ever had one; a task is never in two places. */
+  readonly #instances = new Map<TaskId, string>();
   #submitted: SubmittedTopology | undefined;
   #quickStart: QuickStart | undefined;
   #isLaunched = false;
@@ -110,7 +117,7 @@ export class SimulatedCluster {
     });
     this.#state = new StateView(this.machine.disk.tree, STATE_ROOT);
     this.command = this.#commands();
-    this.machine.onStart((process) => this.#latest.set(process.name, process));
+    this.machine.onStart((process) => this.#noteStart(process));
   }
 
   /** Once a cluster. Resolves when the topology has been taken over; its processes start then. */
@@ -126,11 +133,6 @@ export class SimulatedCluster {
       random: this.kernel.random('submit'),
     });
     this.#submitted = submitted;
-    for (const { id, instances } of submitted.packingPlan.containers) {
-      for (const { component, task } of instances) {
-        this.#instances.set(task, instanceIdOf(id, component, task));
-      }
-    }
     if (quickStart) {
       const command = { name: `${COMMAND_PREFIX}quick-start`, hosts: this.#hosts };
       this.#quickStart = new QuickStart(this.machine, submitted, command);
@@ -204,8 +206,14 @@ export class SimulatedCluster {
     return this.#submitted;
   }
 
+  /** As it was submitted. */
   get packingPlan(): PackingPlan {
     return this.#topology.packingPlan;
+  }
+
+  /** As it is stored now; undefined once the topology is gone. */
+  storedPacking(): PackingPlan | undefined {
+    return this.#state.packingPlan(this.topologyName);
   }
 
   completion(): Completion | undefined {
@@ -219,7 +227,7 @@ export class SimulatedCluster {
   }
 
   containerReports(): readonly ContainerReport[] {
-    return this.#state.containerReports(this.topologyName, this.packingPlan);
+    return this.#state.containerReports(this.topologyName);
   }
 
   /** Nothing of a topology that has completed or was killed; its record and its logs may stay. */
@@ -263,6 +271,14 @@ export class SimulatedCluster {
             await scheduler.restart(targetOf(this.topologyName), container);
           } else throw environmentError('TOPOLOGY_NOT_FOUND', 'a quick start has no executors');
         }),
+      update: (request) =>
+        this.#run('update', (tools) => storeUpdate(this.#topology.topology, request, tools)),
+      configure: (change) =>
+        this.#run('update', (tools) => {
+          const { name, id } = this.#topology.topology;
+          const parameters = { 'runtime-config': change };
+          return commandMaster({ path: '/runtime_config/update', parameters, name, id }, tools);
+        }),
       repair: () =>
         this.#run('status', ({ scheduler }) => scheduler.repair(targetOf(this.topologyName))),
     };
@@ -271,6 +287,12 @@ export class SimulatedCluster {
   #run<Result>(name: string, work: (tools: CommandTools) => Promise<Result>): Promise<Result> {
     const command = { name: `${COMMAND_PREFIX}${name}`, hosts: this.#hosts };
     return runCommand(this.machine, command, work);
+  }
+
+  #noteStart(process: SimulatedProcess): void {
+    this.#latest.set(process.name, process);
+    const task = TASK_OF_INSTANCE.exec(process.name)?.[1];
+    if (task !== undefined) this.#instances.set(taskId(Number(task)), process.name);
   }
 
   #withProcess(name: string, act: (process: SimulatedProcess) => void): boolean {

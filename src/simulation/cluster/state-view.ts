@@ -1,10 +1,11 @@
 import { join } from 'node:path';
-import { containerId, type TopologyName } from '../../base/ids.ts';
+import type { TopologyName } from '../../base/ids.ts';
 import { type Completion, parseCompletion } from '../../model/completion.ts';
 import { type ContainerReport, parseContainerReport } from '../../model/container-report.ts';
 import type { PackingPlan } from '../../model/packing-plan.ts';
 import type { PhysicalPlan } from '../../model/physical-plan.ts';
 import { paths } from '../../state-manager/paths.ts';
+import { decodePackingPlan } from '../../wire/packing-plan.ts';
 import { decodePhysicalPlan } from '../../wire/physical-plan.ts';
 import { type DiskTree, FileNode, FolderNode } from '../kernel/disk-tree.ts';
 
@@ -36,9 +37,15 @@ export class StateView {
     return this.#decode(paths.physicalPlan(name), decodePhysicalPlan);
   }
 
-  containerReports(name: TopologyName, plan: PackingPlan): readonly ContainerReport[] {
-    return [containerId(0), ...plan.containers.map(({ id }) => id)].flatMap((id) => {
-      const report = this.#decode(paths.container(name, id), parseContainerReport);
+  packingPlan(name: TopologyName): PackingPlan | undefined {
+    return this.#decode(paths.packingPlan(name), decodePackingPlan);
+  }
+
+  /** Of all containers that have one, whatever plan has them. */
+  containerReports(name: TopologyName): readonly ContainerReport[] {
+    const folder = paths.containers(name);
+    return filesBelow(this.#disk, join(this.#root, folder)).flatMap((file) => {
+      const report = this.#decode(file.slice(this.#root.length + 1), parseContainerReport);
       return report === undefined ? [] : [report];
     });
   }

@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { paths } from '../../state-manager/paths.ts';
 import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import { STATE_ROOT } from '../cluster/command-process.ts';
-import type { FaultCommand, FaultPorts, Undo } from './fault-injector.ts';
+import type { FaultCommand } from './fault.ts';
+import type { FaultPorts, Undo } from './fault-injector.ts';
 import type { NamedEnds } from './injected-fault.ts';
 import { duplicateName, isDuplicate, placeOf } from './targets.ts';
 

@@ -2,7 +2,7 @@ import { EXIT } from '../../base/exit-codes.ts';
 import { instanceIdOf, streamManagerIdOf, type TaskId } from '../../base/ids.ts';
 import type { PackingPlan } from '../../model/packing-plan.ts';
 import type { DelayedWait, FaultExplanation, LostWay, ProcessEnd } from '../checkers/checker.ts';
-import type { FaultKind } from './fault.ts';
+import { type FaultKind, isLiveCommand } from './fault.ts';
 import type { InjectedFault } from './injected-fault.ts';
 import { isDuplicate, placeOf } from './targets.ts';
 
@@ -37,6 +37,7 @@ const BREAKING: ReadonlySet<FaultKind> = new Set<FaultKind>([
   'partition',
   'slow-link',
   'pause',
+  'suspend',
 ]);
 
 /** Faults that delay anything on the machine; a step of the wall clock must delay nothing. */
@@ -89,7 +90,7 @@ export class InjectedFaultsExplanation implements FaultExplanation {
   }
 
   get hasFaults(): boolean {
-    return this.#injected.length > 0;
+    return this.#injected.some(({ fault }) => !isLiveCommand(fault));
   }
 
   explainsEnd(end: ProcessEnd): boolean {
@@ -158,6 +159,10 @@ function explainsEnd(injected: InjectedFault, end: ProcessEnd): boolean {
     return follows(processes, process) && end.atMs <= endsAtMs + FOLLOWS_WITHIN_MS;
   }
   if (fault.kind === 'pause') return isKilledPaused(injected, end);
+  // What should have ended meanwhile is killed when all go on.
+  if (fault.kind === 'suspend') {
+    return isKilledPaused({ ...injected, endsAtMs: endsAtMs + NOTICED_WITHIN_MS }, end);
+  }
   if (fault.kind === 'full-disk' || fault.kind === 'store-outage') return isRefused(injected, end);
   if (fault.kind === 'duplicate-master') {
     if (placeOf(process)?.role !== 'topology-master') return false;

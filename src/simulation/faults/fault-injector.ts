@@ -1,5 +1,12 @@
 import type { Timer } from '../../base/clock.ts';
-import { type Ends, type Fault, lengthOf, type FaultPlan, type Target } from './fault.ts';
+import {
+  type Ends,
+  type Fault,
+  type FaultCommand,
+  type FaultPlan,
+  lengthOf,
+  type Target,
+} from './fault.ts';
 import type { InjectedFault, NamedEnds } from './injected-fault.ts';
 import { resolveTarget, resolveTargets } from './targets.ts';
 
@@ -42,8 +49,6 @@ export interface FaultPorts {
   command(command: FaultCommand): void;
 }
 
-export type FaultCommand = Extract<Fault, { readonly kind: 'command' }>;
-
 export class FaultInjector {
   readonly #ports: FaultPorts;
   readonly #injected: InjectedFault[] = [];
@@ -85,7 +90,9 @@ export class FaultInjector {
       case 'restart-storm':
         return this.#storm(fault);
       case 'pause':
-        return this.#pause(fault);
+        return this.#pause(fault, this.#resolve([fault.process]), fault.forMs);
+      case 'suspend':
+        return this.#pause(fault, this.#ports.names(), fault.forMs);
       case 'slow-link':
         return this.#onLinks(fault, (ends) => ports.slowLinks(ends, fault.extraMs));
       case 'drop-connection':
@@ -146,14 +153,13 @@ export class FaultInjector {
   }
 
   /** A process that was started anew meanwhile was never paused: its name is not to be trusted. */
-  #pause(fault: Extract<Fault, { readonly kind: 'pause' }>): void {
-    const names = this.#resolve([fault.process]);
+  #pause(fault: Fault, names: readonly string[], forMs: number): void {
     this.#note(fault, names);
     for (const name of names) {
       this.#pauses.set(name, (this.#pauses.get(name) ?? 0) + 1);
       this.#ports.pause(name);
     }
-    this.#ports.at(fault.forMs, () => {
+    this.#ports.at(forMs, () => {
       for (const name of names) {
         const left = (this.#pauses.get(name) ?? 1) - 1;
         this.#pauses.set(name, left);

@@ -46,6 +46,8 @@ export type Fault =
       readonly process: Target;
       readonly forMs: number;
     }
+  /** All processes stand still at once, as when a machine sleeps. */
+  | { readonly atMs: number; readonly kind: 'suspend'; readonly forMs: number }
   | {
       readonly atMs: number;
       readonly kind: 'slow-link';
@@ -106,9 +108,44 @@ export type Fault =
       readonly kind: 'command';
       readonly command: 'restart';
       readonly container?: number;
+    }
+  /** Another number of tasks for a component, counted round and round: spouts, then bolts. */
+  | {
+      readonly atMs: number;
+      readonly kind: 'command';
+      readonly command: 'update';
+      readonly component: number;
+      readonly parallelism: number;
+    }
+  /** Another number of containers. */
+  | {
+      readonly atMs: number;
+      readonly kind: 'command';
+      readonly command: 'resize';
+      readonly containers: number;
+    }
+  /** Another value of a setting that user code reads (workload-task.ts). */
+  | {
+      readonly atMs: number;
+      readonly kind: 'command';
+      readonly command: 'configure';
+      readonly value: number;
     };
 
 export type FaultKind = Fault['kind'];
+
+export type FaultCommand = Extract<Fault, { readonly kind: 'command' }>;
+
+/** Those that change the topology while it runs, and that nobody waits for. */
+export type LiveCommand = Extract<
+  FaultCommand,
+  { readonly command: 'update' | 'resize' | 'configure' }
+>;
+
+export function isLiveCommand(fault: Fault): fault is LiveCommand {
+  if (fault.kind !== 'command') return false;
+  return ['update', 'resize', 'configure'].includes(fault.command);
+}
 
 export type FaultPlan = readonly Fault[];
 

@@ -102,6 +102,8 @@ function createFault(kind: FaultKind, draw: Draw): Fault {
       };
     case 'pause':
       return { atMs, kind, process: anyProcess(random), forMs: duration(random, PAUSE_MS_MAX) };
+    case 'suspend':
+      return { atMs, kind, forMs: duration(random, 100_000) };
     case 'slow-link': {
       const extraMs = oneOf(random, [1, 20, 200, 2_000]);
       return { atMs, kind, between: ends(draw), extraMs, forMs: duration(random, 10_000) };

@@ -1,5 +1,11 @@
 import { type EngineError, userError } from '../../base/errors.ts';
-import { type Fault, type FaultKind, type FaultPlan, PROCESS_ROLES } from './fault.ts';
+import {
+  type Fault,
+  type FaultCommand,
+  type FaultKind,
+  type FaultPlan,
+  PROCESS_ROLES,
+} from './fault.ts';
 
 /*
   Reads a plan that was printed by a failing run, or changed by hand. Whatever is not exactly a plan
@@ -16,6 +22,16 @@ type FieldType =
   | 'ends'
   | readonly string[];
 
+const COMMANDS: Readonly<Record<FaultCommand['command'], Readonly<Record<string, FieldType>>>> = {
+  activate: {},
+  deactivate: {},
+  kill: {},
+  restart: {},
+  update: { component: 'count', parallelism: 'count' },
+  resize: { containers: 'count' },
+  configure: { value: 'count' },
+};
+
 const FIELDS: Readonly<Record<FaultKind, Readonly<Record<string, FieldType>>>> = {
   crash: { processes: 'targets' },
   'restart-storm': {
@@ -25,6 +41,7 @@ const FIELDS: Readonly<Record<FaultKind, Readonly<Record<string, FieldType>>>> =
     forMs: 'milliseconds',
   },
   pause: { process: 'target', forMs: 'milliseconds' },
+  suspend: { forMs: 'milliseconds' },
   'slow-link': { between: 'ends', extraMs: 'milliseconds', forMs: 'milliseconds' },
   'drop-connection': { between: 'ends' },
   'half-open': { between: 'ends', forMs: 'milliseconds' },
@@ -34,7 +51,7 @@ const FIELDS: Readonly<Record<FaultKind, Readonly<Record<string, FieldType>>>> =
   'store-outage': { how: ['failing', 'hanging'], forMs: 'milliseconds' },
   'clock-step': { byMs: 'signed' },
   'duplicate-master': {},
-  command: { command: ['activate', 'deactivate', 'kill', 'restart'] },
+  command: { command: Object.keys(COMMANDS) },
 };
 
 const TARGET = new RegExp(`^(?:${[...PROCESS_ROLES, 'container'].join('|')})#\\d{1,6}$`);
@@ -63,7 +80,11 @@ function parseFault(value: unknown, path: string): Fault {
   if (typeof kind !== 'string' || !Object.hasOwn(FIELDS, kind)) {
     throw wrong(`${path}.kind`, `one of ${Object.keys(FIELDS).join(', ')}`, kind);
   }
-  const expected = { atMs: 'milliseconds', ...FIELDS[kind as FaultKind] } as const;
+  const expected = {
+    atMs: 'milliseconds',
+    ...FIELDS[kind as FaultKind],
+    ...commandFields(fields['command']),
+  } as const;
   for (const [name, type] of Object.entries<FieldType>(expected)) {
     check(fields[name], type, `${path}.${name}`);
   }
@@ -75,6 +96,12 @@ function parseFault(value: unknown, path: string): Fault {
   const unknown = Object.keys(fields).find((name) => !known.has(name));
   if (unknown !== undefined) throw wrong(`${path}.${unknown}`, 'nothing', fields[unknown]);
   return value as Fault;
+}
+
+/** Those of a known command; any other one is refused by its name. */
+function commandFields(command: unknown): Readonly<Record<string, FieldType>> {
+  const isKnown = typeof command === 'string' && Object.hasOwn(COMMANDS, command);
+  return isKnown ? COMMANDS[command as FaultCommand['command']] : {};
 }
 
 function optionalField({

@@ -101,6 +101,13 @@ export class DiskTree {
     tell(folder, name);
   }
 
+  date(path: string, modifiedAtMs: number): void {
+    const { folder, name, node } = this.#place(path, 'utime');
+    if (node === undefined) throw systemError('ENOENT', 'utime', path);
+    node.modifiedAtMs = modifiedAtMs;
+    tell(folder, name);
+  }
+
   rename(from: string, to: string): void {
     const source = this.#place(from, 'rename', to);
     const moved = source.node;

@@ -233,6 +233,10 @@ class ThreadFiles implements Files {
     });
   }
 
+  date(path: string, modifiedAtMs: number): Promise<void> {
+    return this.#operate('utime', [path], () => this.#tree.date(path, modifiedAtMs));
+  }
+
   watch(folder: string, events: FileWatchEvents): FileWatch {
     return this.#operateNow('watch', [folder], () => {
       const node = this.#tree.folder(folder, 'watch');

@@ -31,11 +31,14 @@ export function environmentOf(
     pid,
     executable: command.executable,
     workingDirectory: command.workingDirectory,
+    machineTime: () => ({ bootId: machine.bootId, ms: machine.kernel.nowMs }),
     processes: machine.interposer.processesOf?.(processes, process) ?? processes,
     listenHttp: simulatedListenHttp(world.network),
     // Output and metrics: nobody reads them in a simulation.
     openAppendFile: () => ({ append: () => true, close: () => {} }),
     sayReady,
+    process: process.identity,
+    startBeating: (periodMs) => process.startBeating(mainThread, periodMs),
     roomWait: () => ({ wait: () => false }),
     startGateway: (start, events) =>
       startSimulatedGateway(process, (thread) => gatewayEnvironmentOf(machine, process, thread), {
@@ -53,6 +56,7 @@ export function gatewayEnvironmentOf(
 ): GatewayEnvironment {
   return {
     ...threadPortsOf(machine, process, thread),
+    startBeating: (periodMs) => process.startBeating(thread, periodMs),
     taskStack: async () => undefined, // As from a thread that is inside a native call.
     kill: () => process.signal('SIGKILL'),
     watchParent: (onGone) => process.onInputEnd(thread, onGone),

@@ -85,7 +85,11 @@ function startChild(
       if (signal === 'SIGTERM' && start.parent !== undefined) child.endInput();
     },
   };
-  return command.saysReady === true ? { ...handle, ready: ready.promise } : handle;
+  return {
+    ...handle,
+    ...(command.saysReady === true && { ready: ready.promise }),
+    ...(command.beats === true && { beats: () => child.beats }),
+  };
 }
 
 function neverStarted({ name }: Command, error: unknown): ProcessHandle {

@@ -64,6 +64,7 @@ export class SimulatedProcess implements HostProcess {
   #events: HostProcessEvents | undefined;
   #state: ProcessState = 'running';
   #hasInputEnded = false;
+  #beats = 0;
   #end: ProcessEnd | undefined;
 
   constructor(options: SimulatedProcessOptions) {
@@ -110,6 +111,20 @@ export class SimulatedProcess implements HostProcess {
     if (this.#state === 'paused') thread.pause();
     if (this.#state === 'ended') thread.kill();
     return thread;
+  }
+
+  /** How many beats it has given to whoever started it. */
+  get beats(): number {
+    return this.#beats;
+  }
+
+  /** A thread of it beats from now on, for as long as its events run. */
+  startBeating(thread: SimulatedThread, periodMs: number): void {
+    const beat = (): void => {
+      this.#beats += 1;
+    };
+    beat();
+    thread.clock.every(periodMs, beat);
   }
 
   setName(): void {}

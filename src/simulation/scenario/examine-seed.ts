@@ -11,6 +11,8 @@ export interface ScenarioRequest {
   readonly seed: number;
   /** At most once unless given. */
   readonly mode?: Mode;
+  /** Whether the topology is changed while it runs. False unless given. */
+  readonly hasChanges?: boolean;
   readonly faults?: FaultPlan;
   readonly workload?: WorkloadDescription;
   /** Whether the verdict has the event log, which takes memory. */
@@ -22,6 +24,7 @@ export type RunScenario = (request: ScenarioRequest) => Promise<Verdict>;
 export interface ExamineOptions {
   readonly run: RunScenario;
   readonly mode?: Mode;
+  readonly hasChanges?: boolean;
   /** Runs that making a failing scenario smaller may take. */
   readonly shrinkRunsMax: number;
   /** Each seed that is a multiple of this is run twice, to see that both runs are the same. */
@@ -43,8 +46,12 @@ export async function examineSeed(seed: number, options: ExamineOptions): Promis
   return { seed, passed: false, report: `seed ${seed} fails: ${problem}` };
 }
 
-function modeOf({ mode }: ExamineOptions): Pick<ScenarioRequest, 'mode'> {
-  return mode === undefined ? {} : { mode };
+function modeOf(options: ExamineOptions): Pick<ScenarioRequest, 'mode' | 'hasChanges'> {
+  const { mode, hasChanges } = options;
+  return {
+    ...(mode === undefined ? {} : { mode }),
+    ...(hasChanges === undefined ? {} : { hasChanges }),
+  };
 }
 
 async function explain(failed: Verdict, options: ExamineOptions): Promise<SeedResult> {

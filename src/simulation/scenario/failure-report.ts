@@ -13,12 +13,13 @@ export interface FailureFacts {
   readonly logFile: string;
   /** At most once unless given. */
   readonly mode?: Mode;
+  readonly hasChanges?: boolean;
 }
 
 /** Of one checker's complaints the first tell what the rest repeat. */
 const PROBLEMS_SHOWN_MAX = 12;
 
-export function failureReport({ failed, shrunk, logFile, mode }: FailureFacts): string {
+export function failureReport({ failed, shrunk, logFile, ...kind }: FailureFacts): string {
   const { seed, faults } = failed;
   const { trial, verdict, runs } = shrunk;
   const lines = [
@@ -29,19 +30,24 @@ export function failureReport({ failed, shrunk, logFile, mode }: FailureFacts): 
     '  its problems then:',
     ...problemLines(verdict.problems),
     `  event log: ${logFile}`,
-    `  replay:    ${replayCommand(seed, { mode })}`,
-    `  smallest:  ${replayCommand(seed, { mode, trial })}`,
+    `  replay:    ${replayCommand(seed, kind)}`,
+    `  smallest:  ${replayCommand(seed, { ...kind, trial })}`,
   ];
   return lines.join('\n');
+}
+
+export interface ReplayedRun extends Pick<FailureFacts, 'mode' | 'hasChanges'> {
+  readonly trial?: Trial;
 }
 
 /** One command, for a shell. */
 export function replayCommand(
   seed: number,
-  { mode, trial }: { readonly mode?: Mode | undefined; readonly trial?: Trial } = {},
+  { mode, hasChanges = false, trial }: ReplayedRun = {},
 ): string {
   const parts = [`npm run simulate -- --seed ${seed}`];
   if (mode !== undefined) parts.push(`--mode ${mode}`);
+  if (hasChanges) parts.push('--changes');
   if (trial !== undefined) parts.push(`--faults ${quoted(faultPlanText(trial.faults))}`);
   if (trial?.workload !== undefined) {
     parts.push(`--workload ${quoted(JSON.stringify(trial.workload))}`);

@@ -1,13 +1,14 @@
 import { containerId } from '../../base/ids.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { CommandRecord } from '../checkers/checker.ts';
-import type { FaultCommand } from '../faults/fault-injector.ts';
+import { type FaultCommand, isLiveCommand, type LiveCommand } from '../faults/fault.ts';
 
 /*
   The person at the terminal of a simulated run: gives the commands of the plan, and at its end sees
   to it that the run can come to its end.
 
-  O1. Commands are given one after the other; one that comes while another runs waits for it.
+  O1. Commands are given one after the other; one that comes while another runs waits for it. Those
+      that change the topology while it runs are given at their time, whatever else is under way.
   O2. After the plan's end a scheduler that died is brought back, a topology that is still paused is
       activated, and a kill that failed is given again: each until it has succeeded.
 */
@@ -22,6 +23,8 @@ export interface OperatedCluster {
     restart(container?: ReturnType<typeof containerId>): Promise<void>;
     repair(): Promise<unknown>;
   };
+  /** Resolves with a look at whether what was asked for has come to be. */
+  change(command: LiveCommand): Promise<() => boolean>;
   /** The state that the plan in force has; undefined when there is none. */
   topologyState(): string | undefined;
   /** The pids of the executors that live, by container. */
@@ -30,9 +33,11 @@ export interface OperatedCluster {
   readonly isGone: boolean;
 }
 
+type OrderedCommand = Exclude<FaultCommand, LiveCommand>;
+
 interface Given {
   readonly record: { -readonly [Key in keyof CommandRecord]: CommandRecord[Key] };
-  readonly isReached: () => boolean;
+  isReached: () => boolean;
 }
 
 export class Operator {
@@ -58,7 +63,8 @@ export class Operator {
 
   give(fault: FaultCommand): void {
     this.#running += 1;
-    this.#last = this.#last.then(() => this.#run(fault));
+    if (isLiveCommand(fault)) void this.#run(fault);
+    else this.#last = this.#last.then(() => this.#run(fault));
   }
 
   /** To be called again and again: notes what has been reached. */
@@ -106,9 +112,14 @@ export class Operator {
       error: undefined,
       reachedAtMs: undefined,
     };
-    this.#given.push({ record, isReached: this.#outcomeOf(fault) });
+    const given: Given = { record, isReached: () => false };
+    this.#given.push(given);
     try {
-      await this.#start(fault);
+      if (isLiveCommand(fault)) given.isReached = await this.#cluster.change(fault);
+      else {
+        given.isReached = this.#outcomeOf(fault);
+        await this.#start(fault);
+      }
     } catch (error) {
       record.error = messageOf(error);
     }
@@ -116,7 +127,7 @@ export class Operator {
     this.#running -= 1;
   }
 
-  async #start(fault: FaultCommand): Promise<void> {
+  async #start(fault: OrderedCommand): Promise<void> {
     const { command } = this.#cluster;
     switch (fault.command) {
       case 'activate':
@@ -135,7 +146,7 @@ export class Operator {
     }
   }
 
-  #outcomeOf(fault: FaultCommand): () => boolean {
+  #outcomeOf(fault: OrderedCommand): () => boolean {
     const cluster = this.#cluster;
     switch (fault.command) {
       case 'activate':

@@ -5,6 +5,7 @@ import { Settings } from '../../model/settings.ts';
 import type { Checker, FinishedRun, ProcessEnd, SimulationEvent } from '../checkers/checker.ts';
 import { createCheckers } from '../checkers/checkers.ts';
 import { ProcessSampler } from '../checkers/process-sampler.ts';
+import { RunHistory } from '../checkers/run-history.ts';
 import { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import { clusterFaults } from '../faults/cluster-faults.ts';
 import { InjectedFaultsExplanation } from '../faults/explanation.ts';
@@ -14,6 +15,7 @@ import { Kernel, type RunEnd } from '../kernel/kernel.ts';
 import type { Interposer } from '../machine/interposer.ts';
 import { createWorkload, type Workload } from '../workload/workload.ts';
 import type { ScenarioRequest } from './examine-seed.ts';
+import { giveChange } from './live-changes.ts';
 import { type OperatedCluster, Operator } from './operator.ts';
 import { horizonOf, type Scenario, scenarioOf, spanMsOf } from './scenario.ts';
 import { stateDump } from './state-dump.ts';
@@ -72,6 +74,7 @@ class ScenarioRun {
   /** Those that checkers have been told. */
   readonly #reports = new WeakSet<ContainerReport>();
   #checkers: readonly Checker[] = [];
+  #history: RunHistory | undefined;
   #completion: Completion | undefined;
   #completedFromMs: number | undefined;
   #isGone = false;
@@ -89,7 +92,7 @@ class ScenarioRun {
       tell: (event) => this.#tell(event),
       periodMs: SAMPLE_MS,
     });
-    this.#operator = new Operator(operated(this.#cluster), scenario);
+    this.#operator = new Operator(operated(this.#cluster, scenario), scenario);
     const ports = clusterFaults(this.#cluster, (command) => this.#operator.give(command));
     this.#injector = new FaultInjector(ports);
   }
@@ -108,9 +111,11 @@ class ScenarioRun {
   async #runToItsEnd(): Promise<FinishedRun | undefined> {
     const cluster = this.#cluster;
     if (!(await this.#submit())) return undefined;
+    this.#history = new RunHistory(cluster.packingPlan);
     this.#checkers = createCheckers({
       packing: cluster.packingPlan,
       workload: this.#scenario.workload,
+      settings: this.#scenario.settings,
       control: { heartbeatPeriodMs: this.#heartbeatPeriodMs() },
     });
     const watch = new WorldWatch({
@@ -128,7 +133,7 @@ class ScenarioRun {
     this.#injector.stop();
     if (end === 'reached') await this.#kernel.advance(AFTERMATH_MS, EVENTS_MAX);
     watch.close();
-    return this.#finished(end, watch);
+    return this.#finished(end, watch, this.#history);
   }
 
   async #submit(): Promise<boolean> {
@@ -146,15 +151,16 @@ class ScenarioRun {
     return false;
   }
 
-  #finished(end: RunEnd, { brokenLinks }: WorldWatch): FinishedRun {
+  #finished(end: RunEnd, { brokenLinks }: WorldWatch, history: RunHistory): FinishedRun {
     const cluster = this.#cluster;
-    const packing = cluster.packingPlan;
+    const packing = history.everything;
     const { injected } = this.#injector;
     const given = [this.#completedFromMs, this.#operator.killedFromMs];
     const known = given.filter((atMs) => atMs !== undefined);
     return {
       workload: this.#workload,
       packing,
+      history,
       explanation: new InjectedFaultsExplanation({ injected, brokenLinks, packing }),
       outcome: this.#outcomeOf(end),
       endedAtMs: this.#kernel.nowMs,
@@ -209,8 +215,11 @@ class ScenarioRun {
 
   /** What a checker throws is its own mistake, not that of the process whose event this is. */
   #tell(event: SimulationEvent): void {
+    if (event.kind === 'plan' && event.process.startsWith('stmgr-')) {
+      this.#history?.noteWorking(event.process, event.plan.epoch, event.atMs);
+    }
     if (event.kind === 'process-end') {
-      this.#noteCompletion();
+      this.#noteState();
       if (placeOf(event.process) === undefined) return;
       this.#ends.push(event);
     }
@@ -224,7 +233,7 @@ class ScenarioRun {
   }
 
   #look(): void {
-    this.#noteCompletion();
+    this.#noteState();
     this.#operator.look();
     const { nowMs: atMs } = this.#kernel;
     const processes = this.#cluster.processes();
@@ -238,10 +247,21 @@ class ScenarioRun {
     this.#isGone ||= this.#cluster.isGone;
   }
 
-  #noteCompletion(): void {
+  #noteState(): void {
+    this.#notePlans();
     if (this.#completion !== undefined) return;
     this.#completion = this.#cluster.completion();
     if (this.#completion !== undefined) this.#completedFromMs = this.#kernel.nowMs;
+  }
+
+  #notePlans(): void {
+    const history = this.#history;
+    const { nowMs: atMs } = this.#kernel;
+    const [packing, plan] = [this.#cluster.storedPacking(), this.#cluster.plan()];
+    if (plan !== undefined) history?.notePlan(plan, atMs);
+    if (packing !== undefined && history?.notePacking(packing, atMs) === true) {
+      this.#tell({ kind: 'packing', atMs, plan: packing });
+    }
   }
 
   #tidyUp(): void {
@@ -261,13 +281,14 @@ class ScenarioRun {
   }
 }
 
-function operated(cluster: SimulatedCluster): OperatedCluster {
+function operated(cluster: SimulatedCluster, { workload }: Scenario): OperatedCluster {
   const living = (): ReturnType<SimulatedCluster['processes']> => cluster.processes();
   return {
     get nowMs() {
       return cluster.kernel.nowMs;
     },
     command: cluster.command,
+    change: (command) => giveChange(command, cluster, workload),
     topologyState: () => cluster.plan()?.topology.state,
     executors: () =>
       new Map(

@@ -1,4 +1,5 @@
 import { endOfPlan, type FaultPlan } from '../faults/fault.ts';
+import { type ChangePlan, generateChanges } from '../faults/generate-changes.ts';
 import { generateFaults } from '../faults/generate-faults.ts';
 import { NamedRandom } from '../kernel/named-random.ts';
 import { aimAtData } from '../faults/aim-at-data.ts';
@@ -37,22 +38,27 @@ const FAULT_TAIL_MS = 15_000;
 /** Long enough to see that a paused topology is silent. */
 const PAUSED_MS = 5_000;
 
+/** An update takes a second or two, some more where processes are slow to start. */
+const LASTING_MS_MIN = 2_000;
+
 const HOSTS = ['10.0.0.1', '10.0.0.2', '10.0.0.3'];
 
 export function scenarioOf(request: ScenarioRequest): Scenario {
-  const { seed, faults, workload, mode = 'at-most-once' } = request;
+  const { seed, faults, workload, mode = 'at-most-once', hasChanges = false } = request;
   const random = new NamedRandom(seed);
-  const described = workload ?? describedBy(random, mode);
+  const drawn = workload ?? describedBy(random, mode);
+  const described = hasChanges && workload === undefined ? lasting(random, drawn) : drawn;
+  const changes = hasChanges ? changesOf(random, described) : undefined;
   const form = random.of('form');
   const hosts = HOSTS.slice(0, 1 + form.below(HOSTS.length));
   const startsActive = form.below(12) > 0;
   return {
     seed,
     workload: described,
-    settings: varySettings(random.of('settings')),
+    settings: { ...varySettings(random.of('settings')), ...silenceOf(changes) },
     hosts,
     startsActive,
-    faults: faults ?? planOf(random, described, mode),
+    faults: faults ?? changes?.plan ?? planOf(random, described, mode),
   };
 }
 
@@ -84,6 +90,40 @@ function drawnPlan(random: NamedRandom, workload: WorkloadDescription): FaultPla
     horizonMs: toMs + FAULT_TAIL_MS,
     containers: workload.containers,
   });
+}
+
+function changesOf(random: NamedRandom, workload: WorkloadDescription): ChangePlan {
+  const toMs = START_MS + Math.max(SPAN_MS_MIN, spanMsOf(workload));
+  return generateChanges(random.of('changes'), {
+    fromMs: 0,
+    toMs,
+    horizonMs: toMs + FAULT_TAIL_MS,
+    containers: workload.containers,
+    components: workload.spouts.length + workload.bolts.length,
+  });
+}
+
+/** A child's and an executor's, of which the latter is told through a file, and less often. */
+function silenceOf(changes: ChangePlan | undefined): Readonly<Record<string, string>> {
+  const silenceMs = changes?.silenceMs;
+  if (silenceMs === undefined) return {};
+  return {
+    'heron.executor.child.silence.ms': String(silenceMs),
+    'heron.scheduler.executor.silence.ms': String(2 * silenceMs),
+  };
+}
+
+/** Most workloads are paced so that data flows while things change; some are left as they are. */
+function lasting(random: NamedRandom, workload: WorkloadDescription): WorkloadDescription {
+  const draw = random.of('lasting');
+  if (draw.below(5) === 0) return workload;
+  const spanMs = LASTING_MS_MIN + draw.below(SPAN_MS_MAX - LASTING_MS_MIN);
+  const spouts = workload.spouts.map((spout): SpoutDescription => {
+    if (spoutMs(spout) >= LASTING_MS_MIN) return spout;
+    const everyMs = Math.max(1, Math.floor(spanMs / spout.tuples));
+    return { ...spout, pace: { kind: draw.below(2) === 0 ? 'trickle' : 'awaited', everyMs } };
+  });
+  return { ...workload, spouts };
 }
 
 /** How long the spouts take for their input where nothing holds them up. */

@@ -38,6 +38,18 @@ export interface Hang {
   readonly untilMs: number;
 }
 
+/** What user code was shown of the plan, when it was opened and whenever it was told of another. */
+export interface SeenByTask {
+  readonly life: Life;
+  readonly atMs: number;
+  /** The tasks of its component, ascending, without those that retire. */
+  readonly tasks: readonly TaskId[];
+  readonly parallelism: number;
+  readonly isRetiring: boolean;
+  /** The setting that can be changed while the topology runs. */
+  readonly value: string | undefined;
+}
+
 /** Marks an emit that `emit` refused: the tuple never existed. */
 const REFUSED = -1;
 
@@ -48,6 +60,7 @@ export class Ledger {
   /** Calls of user code beside others that they had to wait for, in words. */
   readonly overlaps: string[] = [];
   readonly hangs: Hang[] = [];
+  readonly sights: SeenByTask[] = [];
   /** Filled at least once only. */
   readonly trees = new MessageLog(() => this.#now());
   readonly #streams = new Map<string, number>();
@@ -127,6 +140,11 @@ export class Ledger {
   /** Something is about to be thrown that ends the instance. */
   throws(life: Life): void {
     life.threwAtMs ??= this.#now();
+  }
+
+  /** A task looks at its context. */
+  see(life: Life, seen: Omit<SeenByTask, 'life' | 'atMs'>): void {
+    this.sights.push({ life, atMs: this.#now(), ...seen });
   }
 
   /** Call it right before it hangs. */

@@ -100,6 +100,11 @@ export class ReplaySource {
     return this.#waiting.length > 0 || this.#read < this.#records.length;
   }
 
+  /** Whether there is something to emit again. */
+  get hasWaiting(): boolean {
+    return this.#waiting.length > 0;
+  }
+
   /** There is nothing to emit, and will be only after a failure. */
   get isRead(): boolean {
     return this.#read === this.#records.length && this.#waiting.length + this.#resting.size === 0;

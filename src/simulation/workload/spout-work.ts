@@ -20,6 +20,7 @@ export class SpoutWork {
   #dueMs = 0;
   #isDue = true;
   #isStarted = false;
+  #isRetiring = false;
 
   constructor(description: SpoutDescription, options: WorkloadTaskOptions) {
     this.task = new WorkloadTask(options);
@@ -36,6 +37,25 @@ export class SpoutWork {
   /** To be called when the component is opened. */
   begin(): void {
     if (this.#description.replay !== undefined) this.#source.begin();
+  }
+
+  /** An update takes the task away: it reads no more of its input. */
+  get isRetiring(): boolean {
+    return this.#isRetiring;
+  }
+
+  /** The component is told of another plan. */
+  update(): void {
+    this.task.look();
+    if (!this.task.context.isRetiring || this.#isRetiring) return;
+    this.#isRetiring = true;
+    this.rest();
+  }
+
+  /** What has failed, and nothing that has not been read yet. */
+  emitLeftovers(): void {
+    if (this.#description.replay === undefined) return;
+    while (this.#source.hasWaiting) this.#emitOne();
   }
 
   /** `nextTuple` is called. */

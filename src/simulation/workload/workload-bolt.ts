@@ -50,6 +50,10 @@ function basicBoltClass(
       this.#work.tick();
     }
 
+    override update(): void {
+      this.#work.task.look();
+    }
+
     override finish(): Promise<void> {
       return this.#work.finish();
     }
@@ -94,6 +98,10 @@ function plainBoltClass(
       if (working !== undefined) return working.then(() => this.ack(tuple));
       this.ack(tuple);
       return undefined;
+    }
+
+    override update(): void {
+      this.#work.task.look();
     }
 
     override finish(): Promise<void> {

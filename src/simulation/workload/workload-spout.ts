@@ -33,6 +33,7 @@ export function spoutClass(
 
     nextTuple(): unknown {
       this.#work.called();
+      if (this.#work.isRetiring) return this.#work.emitLeftovers();
       if (this.#hasSaidEnd) return this.#work.emitWhatFailed();
       if (!this.#work.isAtEnd) return this.#work.emitNext();
       this.#hasSaidEnd = true;
@@ -47,6 +48,10 @@ export function spoutClass(
 
     override fail(messageId: unknown, reason: FailReason): void {
       this.#work.failed(Number(messageId), reason);
+    }
+
+    override update(): void {
+      this.#work.update();
     }
 
     override deactivate(): void {

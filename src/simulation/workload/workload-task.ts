@@ -10,6 +10,9 @@ import { chosenTasks } from './task-choice.ts';
 import type { TaskThreads } from './task-threads.ts';
 import type { StreamDescription, UserFault } from './workload-description.ts';
 
+/** A setting of the user's own, which is changed while the topology runs. */
+export const CHANGED_SETTING = 'workload.value';
+
 /** What user code of a workload shares: the world outside of the topology. */
 export interface WorkloadSurroundings {
   readonly ledger: Ledger;
@@ -74,7 +77,19 @@ export class WorkloadTask {
     this.#context = context;
     this.#life = ledger.open(context.taskId, context.componentName, context.taskIndex);
     this.#faults = faults.filter(({ taskIndex }) => taskIndex === context.taskIndex);
+    this.look();
     this.#failOnce('throw-at-start');
+  }
+
+  /** The component is told of another plan. */
+  look(): void {
+    const { componentName, parallelism, isRetiring, config } = this.context;
+    this.ledger.see(this.life, {
+      tasks: this.context.componentTasks(componentName),
+      parallelism,
+      isRetiring,
+      value: config.text(CHANGED_SETTING),
+    });
   }
 
   /** Before each piece of input: does what was planned for this call. */

@@ -249,7 +249,7 @@ function withoutEnd(value: Uint8Array): Uint8Array {
 }
 
 function withoutFirst(tasks: NonNullable<RoutedStream['fixedTasks']>): RoutedStream {
-  const stream = new RoutedStream([], () => false);
+  const stream = new RoutedStream([], new Set());
   return Object.defineProperty(stream, 'fixedTasks', { value: tasks.slice(1) });
 }
 

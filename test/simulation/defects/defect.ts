@@ -14,6 +14,8 @@ export interface Defect {
   readonly seeds: readonly number[];
   /** Of the scenarios that the seeds make; at most once unless given. */
   readonly mode?: Mode;
+  /** Whether the topologies change while they run. False unless given. */
+  readonly hasChanges?: boolean;
   /** Made anew for each run. */
   readonly interposer?: () => Interposer;
   /** Returns what undoes it. */

@@ -6,6 +6,7 @@
 
 import { ACK_DEFECTS } from './ack-defects.ts';
 import { CONTROL_DEFECTS } from './control-defects.ts';
+import { CHANGE_DEFECTS } from './change-defects.ts';
 import { DATA_DEFECTS } from './data-defects.ts';
 import { PROCESS_DEFECTS } from './process-defects.ts';
 import { isFound, problemsWith } from './test-defects.ts';
@@ -14,7 +15,13 @@ const PINNED_SEEDS = 200;
 const WANTED = 2;
 
 const [name = '', wanted = WANTED, from = 1] = process.argv.slice(2);
-const all = [...DATA_DEFECTS, ...CONTROL_DEFECTS, ...PROCESS_DEFECTS, ...ACK_DEFECTS];
+const all = [
+  ...DATA_DEFECTS,
+  ...CONTROL_DEFECTS,
+  ...PROCESS_DEFECTS,
+  ...ACK_DEFECTS,
+  ...CHANGE_DEFECTS,
+];
 for (const defect of all) {
   if (!defect.name.includes(name)) continue;
   const found: number[] = [];

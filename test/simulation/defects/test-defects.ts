@@ -25,8 +25,8 @@ export function testDefects(name: string, defects: readonly Defect[]): void {
 export async function problemsWith(defect: Defect, seed: number): Promise<readonly Problem[]> {
   const restore = defect.replace?.();
   try {
-    const { mode } = defect;
-    const request = { seed, ...(mode === undefined ? {} : { mode }) };
+    const { mode, hasChanges = false } = defect;
+    const request = { seed, hasChanges, ...(mode === undefined ? {} : { mode }) };
     const { problems } = await runScenario(request, defect.interposer?.());
     return problems;
   } finally {

@@ -6,6 +6,7 @@ import type {
   FinishedRun,
   ProcessEnd,
 } from '../../../../src/simulation/checkers/checker.ts';
+import { unchanged } from '../../../../src/simulation/checkers/run-history.ts';
 import type { Workload } from '../../../../src/simulation/workload/workload.ts';
 
 /** No faults, so no excuses. */
@@ -38,6 +39,7 @@ export function aFinishedRun(workload: Workload, change: Partial<FinishedRun> = 
   return {
     workload,
     packing: packingOf(workload),
+    history: unchanged(packingOf(workload)),
     explanation: NO_FAULTS,
     outcome: 'completed',
     endedAtMs: 100_000,

@@ -37,7 +37,11 @@ const IDENTITY: InstanceIdentity = {
   logDirectory: '/',
 };
 
-const START: GatewayStart = { identity: IDENTITY, token: 'secret' };
+const START: GatewayStart = {
+  identity: IDENTITY,
+  token: 'secret',
+  process: { bootId: 'boot', pid: 1, startTicks: 0 },
+};
 
 /** The task's side of a gateway, whose definition is on the disk unless a test takes it away. */
 class TaskSide {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { FaultCommand } from '../../../../src/simulation/faults/fault-injector.ts';
+import type { FaultCommand, LiveCommand } from '../../../../src/simulation/faults/fault.ts';
 import { type OperatedCluster, Operator } from '../../../../src/simulation/scenario/operator.ts';
 
 /** A cluster whose commands settle when the test says so. */
@@ -23,6 +23,13 @@ class ScriptedCluster implements OperatedCluster {
     restart: (container?: number) => this.#call(`restart ${container ?? 'all'}`),
     repair: () => this.#call('repair'),
   };
+
+  changed = false;
+
+  async change({ command }: LiveCommand): Promise<() => boolean> {
+    await this.#call(command);
+    return () => this.changed;
+  }
 
   topologyState(): string | undefined {
     return this.state;
@@ -175,4 +182,20 @@ test('nothing is done where nothing is wrong', async () => {
   operator.tidyUp();
   await turns();
   assert.deepEqual(cluster.calls, []);
+});
+
+test('a change of the topology is given at its time, whatever else is under way (O1)', async () => {
+  const { cluster, operator } = operating();
+  operator.give(order('deactivate'));
+  await turns();
+  operator.give({ atMs: 0, kind: 'command', command: 'resize', containers: 2 });
+  await turns();
+  assert.deepEqual(cluster.calls, ['deactivate', 'resize']);
+  await cluster.settle();
+  cluster.nowMs = 50;
+  operator.look();
+  assert.equal(operator.records[1]?.reachedAtMs, undefined);
+  cluster.changed = true;
+  operator.look();
+  assert.equal(operator.records[1]?.reachedAtMs, 50);
 });

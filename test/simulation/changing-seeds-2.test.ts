@@ -1,0 +1,3 @@
+import { pinSeeds } from '../support/pinned-seeds.ts';
+
+pinSeeds(31, 30, { hasChanges: true });
