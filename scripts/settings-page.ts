@@ -5,21 +5,23 @@ import { join } from 'node:path';
 import { variableOf } from '../src/config/environment-layer.ts';
 import { HERON_SETTING_PATTERNS, heronSetting } from '../src/model/heron-settings.ts';
 import { SETTING_KEYS, SETTINGS, type SettingKey } from '../src/model/settings.ts';
+import { isStateSetting } from '../src/model/state-settings.ts';
 import type { Setting } from '../src/model/setting-table.ts';
 
 /** What a table cannot say; in it, VARIABLES stands for examples. */
 const INTRODUCTION = join(import.meta.dirname, 'settings-page.md');
 
-const SECTIONS: readonly (readonly [title: string, prefix: string])[] = [
-  ['Settings of a topology', 'topology.'],
-  ['Settings of the engine', 'heron.'],
+const SECTIONS: readonly (readonly [title: string, has: (key: SettingKey) => boolean])[] = [
+  ['Settings of a topology', (key) => key.startsWith('topology.')],
+  ['Settings of the engine', (key) => key.startsWith('heron.') && !isStateSetting(key)],
+  ["Settings of a cluster's state store", isStateSetting],
 ];
 
 export function settingsPage(): string {
   const examples = ['topology.max.spout.pending', 'heron.shutdown.grace.ms'] as const;
   const variables = examples.map((key) => `\`${key}\` is \`${variableOf(key)}\``).join(', ');
-  const sections = SECTIONS.map(([title, prefix]) => {
-    const keys = SETTING_KEYS.filter((key) => key.startsWith(prefix));
+  const sections = SECTIONS.map(([title, has]) => {
+    const keys = SETTING_KEYS.filter(has);
     const head = '| setting | takes | default | unit | what it does |\n|---|---|---|---|---|\n';
     return `\n## ${title}\n\n${head}${keys.map(settingRow).join('')}`;
   });

@@ -4,185 +4,25 @@ import { epoch, type StreamManagerId, type TaskId, taskId } from '../../src/base
 import { silentLogger } from '../../src/base/logger.ts';
 import { createSeededRandom } from '../../src/base/random.ts';
 import { MetricsRegistry } from '../../src/metrics/metrics-registry.ts';
-import type { FailReason } from '../../src/model/fail-reason.ts';
 import type { PhysicalPlan } from '../../src/model/physical-plan.ts';
 import { PlanIndex } from '../../src/model/plan-index.ts';
-import type { PacketConnection } from '../../src/net/packet-connection.ts';
 import { AckTraffic } from '../../src/stream-manager/ack-traffic.ts';
 import { Congestion } from '../../src/stream-manager/congestion.ts';
 import { DataPath } from '../../src/stream-manager/data-path.ts';
-import { InstanceSession } from '../../src/stream-manager/instance-session.ts';
 import { PeerLink } from '../../src/stream-manager/peer-link.ts';
 import { InstanceTraffic, PeerTraffic } from '../../src/stream-manager/traffic-metrics.ts';
-import { decodeFailDetail } from '../../src/wire/fail-detail.ts';
-import { Packet } from '../../src/wire/frame.ts';
-import {
-  type AckTuple,
-  FailDetailSchema,
-  type HeronTupleSet,
-  HeronTupleSetSchema,
-} from '../../src/wire/generated/tuple_pb.js';
+import { HeronTupleSetSchema } from '../../src/wire/generated/tuple_pb.js';
 import { TupleStreamMessageSchema } from '../../src/wire/generated/stmgr_pb.js';
-import type { MessageType } from '../../src/wire/message-type.ts';
 import { ManualClock } from './manual-clock.ts';
-import { readTupleSet, valueBytes } from './tuple-sets.ts';
+import { connectionInto, packetOf, PathInstance } from './path-instance.ts';
 
-/** A tuple as a bolt got it. */
-export interface ArrivedTuple {
-  readonly key: bigint;
-  readonly roots: readonly { readonly taskid: number; readonly key: bigint }[];
-}
+export type { ArrivedTuple, PathInstance } from './path-instance.ts';
 
 export interface PathsOptions {
   readonly timeoutMs?: number | undefined;
   readonly atMostOnce?: boolean;
   readonly dropsWhenBehind?: boolean;
   readonly peerWindowBytes?: number;
-}
-
-const WORD = valueBytes('word');
-
-type SendPayload = (payload: Uint8Array, isControl: boolean) => boolean;
-
-/** What a path needs of a connection: somewhere for its payloads to go. */
-function connectionInto(send: SendPayload, queuedBytes: () => number = () => 0): PacketConnection {
-  const fake = {
-    get queuedBytes() {
-      return queuedBytes();
-    },
-    failHandler: (error: unknown) => {
-      throw error;
-    },
-    pauseReading: () => undefined,
-    resumeReading: () => undefined,
-    send: (type: MessageType<unknown>, value: unknown) =>
-      send(Buffer.from(type.encode(value)), true),
-    sendPacket: (_header: Uint8Array, payload: Uint8Array, onDone?: (written: boolean) => void) => {
-      const isTaken = send(Buffer.from(payload), false);
-      if (isTaken) onDone?.(true);
-      return isTaken;
-    },
-  };
-  return fake as unknown as PacketConnection;
-}
-
-function packetOf(payload: Uint8Array): Packet {
-  const packet = new Packet();
-  packet.bytes = Buffer.from(payload);
-  packet.payloadEnd = payload.length;
-  return packet;
-}
-
-/** One instance: it sends what the test says and keeps all that it gets. */
-export class PathInstance {
-  readonly task: TaskId;
-  readonly sets: HeronTupleSet[] = [];
-  readonly tuples: ArrivedTuple[] = [];
-  readonly acked: bigint[] = [];
-  readonly failed: { readonly key: bigint; readonly reason: FailReason }[] = [];
-  readonly session: InstanceSession;
-  /** What its socket has not taken. */
-  queuedBytes = 0;
-  /** Sets with data that it has not said to be consumed. */
-  unconsumedBytes = 0;
-  readonly #path: DataPath;
-  readonly #component: string;
-
-  constructor(path: DataPath, plan: PhysicalPlan, task: TaskId) {
-    const address = plan.instances.find((instance) => instance.task === task);
-    const known = assertDefined(address, `task ${task} is in the plan`);
-    const component = plan.topology.components.find(({ name }) => name === known.component);
-    this.task = task;
-    this.#path = path;
-    this.#component = known.component;
-    const connection = connectionInto(
-      (payload) => this.#receive(payload),
-      () => this.queuedBytes,
-    );
-    const isForeign = component?.language !== 'typescript';
-    this.session = new InstanceSession(known, connection, isForeign);
-  }
-
-  /** Sends tuples of one tree each, or of none: a spout's own root, or a bolt's anchors. */
-  emit(
-    trees: readonly (readonly { readonly taskid: number; readonly key: bigint }[])[],
-    { stream = 'default', destinations = [] as readonly number[] } = {},
-  ): void {
-    this.sendSet({
-      data: {
-        stream: { id: stream, componentName: this.#component },
-        tuples: trees.map((roots) => ({
-          key: 0n,
-          roots: [...roots],
-          values: [WORD],
-          destTaskIds: [...destinations],
-        })),
-      },
-    });
-  }
-
-  /** A spout's tuple: the tree is its own. */
-  emitRoot(key: bigint, options: { readonly stream?: string } = {}): void {
-    this.emit([[{ taskid: this.task, key }]], options);
-  }
-
-  ack(...tuples: readonly ArrivedTuple[]): void {
-    this.sendSet({
-      control: { acks: tuples.map(({ key, roots }) => ({ roots: [...roots], ackedtuple: key })) },
-    });
-  }
-
-  fail(tuple: ArrivedTuple, detail?: { readonly kind: number; readonly message?: string }): void {
-    const fail = { roots: [...tuple.roots], ackedtuple: tuple.key, ...(detail && { detail }) };
-    this.sendSet({ control: { fails: [fail] } });
-  }
-
-  failAll(tuples: readonly ArrivedTuple[]): void {
-    const fails = tuples.map(({ key, roots }) => ({ roots: [...roots], ackedtuple: key }));
-    this.sendSet({ control: { fails } });
-  }
-
-  consume(): void {
-    this.sendSet({ consumedBytes: BigInt(this.unconsumedBytes) });
-    this.unconsumedBytes = 0;
-  }
-
-  sendSet(fields: Parameters<typeof create<typeof HeronTupleSetSchema>>[1]): void {
-    const message = create(HeronTupleSetSchema, { srcTaskId: this.task, ...fields });
-    this.sendBytes(toBinary(HeronTupleSetSchema, message));
-  }
-
-  sendBytes(bytes: Uint8Array): void {
-    this.#path.handleInstanceSet(this.session, packetOf(bytes));
-  }
-
-  /** Acks and fails by key, each once; the order is of no concern. */
-  get settledKeys(): bigint[] {
-    return [...this.acked, ...this.failed.map(({ key }) => key)];
-  }
-
-  #receive(payload: Uint8Array): boolean {
-    const set = readTupleSet(payload);
-    this.sets.push(set);
-    const tuples = set.data?.tuples ?? [];
-    if (tuples.length > 0) this.unconsumedBytes += payload.length;
-    this.tuples.push(...tuples.map(({ key, roots }) => ({ key, roots })));
-    for (const ack of set.control?.acks ?? []) this.acked.push(this.#ownKey(ack));
-    for (const fail of set.control?.fails ?? []) {
-      const detail = fail.detail && toBinary(FailDetailSchema, fail.detail);
-      const reason = decodeFailDetail(detail ?? new Uint8Array(0), 0, detail?.length ?? 0);
-      this.failed.push({ key: this.#ownKey(fail), reason });
-    }
-    return true;
-  }
-
-  #ownKey({ roots, ackedtuple }: AckTuple): bigint {
-    const [root, ...more] = roots;
-    if (root?.taskid !== this.task || more.length > 0 || ackedtuple !== 0n) {
-      throw new Error('a reply names one tree of the spout, and no tuple');
-    }
-    return root.key;
-  }
 }
 
 /** One stream manager's data path, with what it counts. */
@@ -197,7 +37,9 @@ interface PathOfContainer {
  */
 export class AckedDataPaths {
   readonly clock = new ManualClock();
-  readonly #plan: PhysicalPlan;
+  /** Tasks that have retired, in order. */
+  readonly retired: TaskId[] = [];
+  #plan: PhysicalPlan;
   readonly #paths = new Map<StreamManagerId, PathOfContainer>();
   readonly #instances = new Map<TaskId, PathInstance>();
   /** By `from>to`: packets under way, and the receiver's end of the link. */
@@ -214,6 +56,18 @@ export class AckedDataPaths {
       }
     }
     for (const { task } of plan.instances) this.connect(task);
+  }
+
+  /** A newer plan is in force in all containers, or in those that are named. */
+  update(plan: PhysicalPlan, ...containers: readonly number[]): void {
+    this.#plan = plan;
+    const index = new PlanIndex(plan);
+    for (const [id, { path }] of this.#paths) {
+      if (containers.length === 0 || containers.includes(Number(id.slice('stmgr-'.length)))) {
+        path.update(index);
+      }
+    }
+    for (const { id } of plan.streamManagers) if (!this.#paths.has(id)) this.#createPath(id);
   }
 
   pathOf(container: number): DataPath {
@@ -352,9 +206,7 @@ export class AckedDataPaths {
     const metrics = new MetricsRegistry();
     const { timeoutMs, atMostOnce, dropsWhenBehind, peerWindowBytes } = this.#options;
     const path = new DataPath({
-      localTasks: this.#plan.instances
-        .filter(({ streamManager }) => streamManager === id)
-        .map(({ task }) => task),
+      streamManager: id,
       peerWindowBytes: peerWindowBytes ?? 1 << 20,
       instanceWindowBytes: 1 << 20,
       keyGroups: 64,
@@ -366,8 +218,9 @@ export class AckedDataPaths {
         atMostOnce === true ? undefined : { timeoutMs, traffic: new AckTraffic(metrics) },
       dropsWhenBehind: dropsWhenBehind === true,
       onEnded: () => undefined,
+      onRetired: (task) => this.retired.push(task),
     });
-    path.start(new PlanIndex(this.#plan));
+    path.update(new PlanIndex(this.#plan));
     this.#paths.set(id, { path, metrics });
   }
 

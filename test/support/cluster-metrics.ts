@@ -1,12 +1,15 @@
+import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Cluster } from './cluster.ts';
+import { type Cluster, PATIENTLY } from './cluster.ts';
+import { eventually } from './eventually.ts';
 
 /** Published more often than as shipped, so that tests need not wait. */
 export const FREQUENT_METRICS = { 'heron.metrics.export.interval.ms': 200 };
 
 interface MetricsLine {
   readonly component: string;
+  readonly instance: string;
   readonly metrics: Readonly<Record<string, string>>;
 }
 
@@ -36,6 +39,30 @@ export function countedByKey(
     }
   }
   return sums;
+}
+
+/**
+ * Waits until every process of a component has published once more, at least: then the counters
+ * hold all that had been counted before the call.
+ */
+export async function nextPublications(cluster: Cluster, component: string): Promise<void> {
+  const before = publications(cluster, component);
+  await eventually(() => {
+    const now = publications(cluster, component);
+    for (const [instance, count] of before) {
+      // One of them may have been under way already.
+      assert.ok((now.get(instance) ?? 0) >= count + 2, `${instance} publishes nothing`);
+    }
+  }, PATIENTLY);
+}
+
+/** How often each process of a component has published, by its id. */
+function publications(cluster: Cluster, component: string): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { instance } of linesOf(cluster).filter((line) => line.component === component)) {
+    counts.set(instance, (counts.get(instance) ?? 0) + 1);
+  }
+  return counts;
 }
 
 function linesOf(cluster: Cluster): readonly MetricsLine[] {

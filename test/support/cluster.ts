@@ -2,22 +2,17 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, lstatSync } from 'node:fs';
-import { mkdir, readFile, symlink } from 'node:fs/promises';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
-import { systemClock } from '../../src/base/clock.ts';
 import { packageRoot } from '../../src/base/entry.ts';
 import { topologyName } from '../../src/base/ids.ts';
-import { silentLogger } from '../../src/base/logger.ts';
-import { systemProcessIdentities } from '../../src/base/process-identities.ts';
-import { createSystemRandom } from '../../src/base/random.ts';
-import { systemFiles } from '../../src/base/system-files.ts';
 import type { Completion } from '../../src/model/completion.ts';
 import type { ProcessExit, ProcessState } from '../../src/model/container-report.ts';
 import type { PhysicalPlan } from '../../src/model/physical-plan.ts';
-import { createStateManager } from '../../src/state-manager/create.ts';
 import { paths } from '../../src/state-manager/paths.ts';
+import type { StateAddress } from '../../src/state-manager/state-address.ts';
 import type { StateManager } from '../../src/state-manager/state-manager.ts';
 import { decodePhysicalPlan } from '../../src/wire/physical-plan.ts';
 import { COMPILE_CACHE } from './compile-cache.ts';
@@ -28,6 +23,7 @@ import {
   processesWith,
   stillListening,
 } from './process-table.ts';
+import { stateManagerAt } from './state-manager-at.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /*
@@ -39,14 +35,17 @@ import { temporaryFolder } from './temporary-folder.ts';
       a process, a socket that is listened on or a file fails the test, and is removed.
 */
 
-/** The place of every topology of a test. */
-const PLACE = 'local/tester/test';
+/** Role and environment of every topology of a test. */
+const ROLE = 'tester';
+const ENVIRON = 'test';
 /** A start on a machine that is busy with other tests. */
 const START_SECONDS = 120;
 /** A topology that goes wrong should fail its test before the time is over. */
 const RESTARTS_MAX = { 'heron.executor.restart.attempts.max': 6 };
 /** For conditions on whole topologies: far above what they need, so that a slow machine passes. */
 export const PATIENTLY = { timeoutMs: 120_000, pauseMs: 25 };
+/** At least once where no tree is to fail by the clock, however long a machine takes for a start. */
+export const UNHURRIED = { 'topology.message.timeout.secs': 100 };
 /** The last process of a topology, its scheduler, ends after everything else is gone. */
 const LAST_STEPS = { timeoutMs: 10_000, pauseMs: 25 };
 
@@ -110,9 +109,17 @@ export const THREE_CONTAINERS = {
 };
 export const ONE_CONTAINER = { 'topology.stmgrs': 1 };
 
-export async function aCluster(t: TestContext): Promise<Cluster> {
+/** A cluster whose state is not where it would be without settings. */
+export interface ClusterSite {
+  readonly name: string;
+  readonly state: StateAddress;
+  /** The lines of its file of settings. */
+  readonly settings: readonly string[];
+}
+
+export async function aCluster(t: TestContext, site?: ClusterSite): Promise<Cluster> {
   const folder = await temporaryFolder();
-  const cluster = new Cluster(folder.path);
+  const cluster = new Cluster(folder.path, site);
   t.after(async () => {
     try {
       await cluster.close();
@@ -121,6 +128,11 @@ export async function aCluster(t: TestContext): Promise<Cluster> {
     }
   });
   await mkdir(cluster.dataRoot);
+  if (site !== undefined) {
+    const settings = join(cluster.configRoot, site.name);
+    await mkdir(settings, { recursive: true });
+    await writeFile(join(settings, 'cluster.yaml'), `${site.settings.join('\n')}\n`);
+  }
   // Every process of every test compiles the same engine.
   await mkdir(COMPILE_CACHE, { recursive: true });
   await symlink(COMPILE_CACHE, join(cluster.dataRoot, 'compile-cache'));
@@ -136,28 +148,30 @@ export class Cluster {
   /** For the files of a test; the cluster itself lives in a folder below. */
   readonly folder: string;
   readonly dataRoot: string;
+  readonly configRoot: string;
+  /** The cluster's name, and the place of its topologies. */
+  readonly name: string;
+  readonly place: string;
+  readonly #state: StateAddress;
   /** What all its processes get in their environment, besides that of the test. */
   readonly environment: Record<string, string> = {};
   readonly #sockets = new Set<string>();
   readonly #commands: RunningCommand[] = [];
   #stateManager: StateManager | undefined;
 
-  constructor(folder: string) {
+  constructor(folder: string, site?: ClusterSite) {
     this.folder = folder;
     this.dataRoot = join(folder, 'data');
+    this.configRoot = join(folder, 'config');
+    this.name = site?.name ?? 'local';
+    this.place = `${this.name}/${ROLE}/${ENVIRON}`;
+    const files = join(this.dataRoot, 'repository', 'state', this.name);
+    this.#state = site?.state ?? { kind: 'file', folder: files };
   }
 
   /** The state tree, by the library that the engine uses itself. */
   get stateManager(): StateManager {
-    this.#stateManager ??= createStateManager({
-      kind: 'file',
-      root: join(this.dataRoot, 'repository', 'state', 'local'),
-      clock: systemClock,
-      random: createSystemRandom(),
-      logger: silentLogger,
-      files: systemFiles,
-      processes: systemProcessIdentities,
-    });
+    this.#stateManager ??= stateManagerAt(this.#state);
     return this.#stateManager;
   }
 
@@ -172,7 +186,7 @@ export class Cluster {
         env: {
           ...process.env,
           HERON_DATA: this.dataRoot,
-          HERON_CONFIG: join(this.folder, 'config'),
+          HERON_CONFIG: this.configRoot,
           NODE_COMPILE_CACHE: COMPILE_CACHE,
           ...this.environment,
         },
@@ -194,7 +208,7 @@ export class Cluster {
 
   /** Runs a command about one topology, which has to succeed. */
   async #succeed(command: string, name: string): Promise<CommandEnd> {
-    const end = await this.heron(command, '--json', PLACE, name);
+    const end = await this.heron(command, '--json', this.place, name);
     assert.equal(end.code, 0, `heron ${command} ${name}: ${end.stdout}${end.stderr}`);
     return end;
   }
@@ -232,12 +246,12 @@ export class Cluster {
   /** `heron kill --drain`, whatever becomes of it. */
   drain(name: string): Promise<CommandEnd> {
     this.#noteSockets();
-    return this.heron('kill', '--drain', `--timeout=${START_SECONDS}`, '--json', PLACE, name);
+    return this.heron('kill', '--drain', `--timeout=${START_SECONDS}`, '--json', this.place, name);
   }
 
   /** `heron kill`, whatever becomes of it. */
   tryKill(name: string): Promise<CommandEnd> {
-    return this.heron('kill', PLACE, name);
+    return this.heron('kill', this.place, name);
   }
 
   async status(name: string): Promise<StatusAnswer> {
@@ -246,11 +260,11 @@ export class Cluster {
 
   /** `heron dead-letters list --json`. */
   deadLetters(name: string): Promise<CommandEnd> {
-    return this.heron('dead-letters', 'list', '--json', PLACE, name);
+    return this.heron('dead-letters', 'list', '--json', this.place, name);
   }
 
   logs(name: string): Promise<CommandEnd> {
-    return this.heron('logs', PLACE, name);
+    return this.heron('logs', this.place, name);
   }
 
   /** The entry of one process in an answer of `heron status`. */
@@ -275,8 +289,7 @@ export class Cluster {
 
   /** What a process of a running topology has logged so far; empty before it has begun. */
   async log(name: string, container: number, file: string): Promise<string> {
-    const [cluster = '', role = ''] = PLACE.split('/');
-    const folder = join(this.dataRoot, 'topologies', cluster, role, name);
+    const folder = join(this.dataRoot, 'topologies', this.name, ROLE, name);
     const path = join(folder, `container-${container}`, 'log-files', file);
     return readFile(path, 'utf8').catch(() => '');
   }
@@ -341,7 +354,7 @@ export class Cluster {
     return {
       processes: this.processes().map(({ name }) => name),
       sockets: stillListening(this.#sockets),
-      files: filesOfTopologies(this.dataRoot),
+      files: filesOfTopologies(this.dataRoot, this.name),
     };
   }
 
@@ -367,14 +380,15 @@ export class Cluster {
       '--config-property',
       `${key}=${value}`,
     ]);
-    const start = [`--timeout=${START_SECONDS}`, ...settings, PLACE, file, name];
+    const start = [`--timeout=${START_SECONDS}`, ...settings, this.place, file, name];
     return [...start, this.resultFile(name), ...args.map(String)];
   }
 }
 
 /** What belongs to topologies that should not be there any more. */
-function filesOfTopologies(dataRoot: string): readonly string[] {
-  const allowed = ['logs/', 'compile-cache', 'repository/state/local/.heron-ts/completed/'];
+function filesOfTopologies(dataRoot: string, cluster: string): readonly string[] {
+  const completed = `repository/state/${cluster}/.heron-ts/completed/`;
+  const allowed = ['logs/', 'compile-cache', completed];
   return globSync('**', { cwd: dataRoot, exclude: ['compile-cache/**', 'logs/**'] })
     .filter((path) => !lstatSync(join(dataRoot, path)).isDirectory())
     .filter((path) => !allowed.some((start) => path.startsWith(start)));

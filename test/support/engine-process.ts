@@ -3,21 +3,17 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
-import { systemClock } from '../../src/base/clock.ts';
 import { entryFile, nodeArguments } from '../../src/base/entry.ts';
-import { silentLogger } from '../../src/base/logger.ts';
-import { systemProcessIdentities } from '../../src/base/process-identities.ts';
-import { createSystemRandom } from '../../src/base/random.ts';
-import { systemFiles } from '../../src/base/system-files.ts';
 import type { LogicalTopology } from '../../src/model/logical-topology.ts';
 import type { PackingPlan } from '../../src/model/packing-plan.ts';
-import { createStateManager } from '../../src/state-manager/create.ts';
 import { paths } from '../../src/state-manager/paths.ts';
 import type { StateManager } from '../../src/state-manager/state-manager.ts';
 import { encodePackingPlan } from '../../src/wire/packing-plan.ts';
 import { encodeTopology } from '../../src/wire/topology.ts';
+import { stateManagerAt } from './state-manager-at.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** How a process ended, and what it wrote to standard error. */
@@ -72,15 +68,7 @@ export class SubmittedTopology {
   private constructor(topology: LogicalTopology, folder: string) {
     this.topology = topology;
     this.folder = folder;
-    this.stateManager = createStateManager({
-      kind: 'file',
-      root: this.stateRoot,
-      clock: systemClock,
-      random: createSystemRandom(),
-      logger: silentLogger,
-      files: systemFiles,
-      processes: systemProcessIdentities,
-    });
+    this.stateManager = stateManagerAt(this.stateRoot);
   }
 
   get stateRoot(): string {
@@ -132,7 +120,7 @@ export class SubmittedTopology {
       environ: 'test',
       host: '127.0.0.1',
       'container-id': 0,
-      'state-root': this.stateRoot,
+      state: pathToFileURL(this.stateRoot).href,
       'definition-file': this.definitionFile,
       'log-directory': this.logDirectory,
     };

@@ -11,7 +11,7 @@ export function executorArguments(changes: Partial<ExecutorArguments> = {}): Exe
     environ: 'dev',
     host: '127.0.0.2',
     containerId: containerId(1),
-    stateRoot: '/state',
+    state: { kind: 'file', folder: '/state' },
     definitionFile: '/c/words.defn',
     logDirectory: '/c/log-files',
     workingDirectory: '/c',

@@ -113,6 +113,24 @@ function contentsContract(name: string, onFiles: OnFiles): void {
         assert.equal((await files.facts(folder)).isFolder, true);
       }),
     );
+
+    it(
+      'dates files and folders, forwards and backwards, and leaves them as they are',
+      whileOpen(async (disk) => {
+        const { files, folder } = disk;
+        await furnish(disk);
+        const before = await treeOf(files, folder);
+        for (const entry of ['file', 'full']) {
+          const path = `${folder}/${entry}`;
+          for (const dateMs of [1_700_000_000_123, 1_600_000_000_456]) {
+            await files.date(path, dateMs);
+            const { modifiedAtMs } = await files.facts(path);
+            assert.ok(Math.abs(modifiedAtMs - dateMs) < 1, `${modifiedAtMs} is not ${dateMs}`);
+          }
+        }
+        assert.deepEqual(await treeOf(files, folder), before);
+      }),
+    );
   });
 }
 

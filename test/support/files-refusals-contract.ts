@@ -43,6 +43,8 @@ const REFUSALS: readonly Refusal[] = [
   },
   { what: 'add to a folder', code: 'EISDIR', call: (f, at) => f.append(`${at}/empty`, BYTES) },
 
+  { what: 'date nothing', code: 'ENOENT', call: (f, at) => f.date(`${at}/missing`, 1) },
+
   { what: 'copy nothing', code: 'ENOENT', call: (f, at) => f.copy(`${at}/missing`, `${at}/to`) },
   { what: 'copy a folder', code: 'EISDIR', call: (f, at) => f.copy(`${at}/full`, `${at}/to`) },
   {

@@ -37,6 +37,7 @@ export interface InstanceOptions {
   readonly config?: Readonly<Record<string, string>>;
   readonly creditBytes?: number | undefined;
   readonly flags?: Readonly<Record<string, string>>;
+  readonly beforeStart?: (partners: InstancePartners) => void;
   readonly environment?: Readonly<Record<string, string>>;
 }
 
@@ -61,6 +62,7 @@ export class InstanceInTest {
     const plan = aPlanOf(topology, ['words', 1], ['work', 1], ['sink', 1]);
     const partners = await InstancePartners.start(t, plan);
     if ('creditBytes' in options) partners.creditBytes = options.creditBytes;
+    options.beforeStart?.(partners);
     const task = component === 'words' ? 1 : 2;
     const all = {
       'topology-name': topology.name,

@@ -1,5 +1,6 @@
 import type { TestContext } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
+import { epoch } from '../../src/base/ids.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { createSystemRandom } from '../../src/base/random.ts';
 import type { TopologyState } from '../../src/model/logical-topology.ts';
@@ -46,6 +47,8 @@ export class InstancePartners {
   /** The window of the instance; undefined, as Heron's own stream manager, knows no credits. */
   creditBytes: number | undefined = PACKET_BYTES_MAX;
   status: StatusCode = StatusCode.OK;
+  /** With a refusal: says that a later process has registered. */
+  saysReplaced = false;
   plan: PhysicalPlan;
   #streamManager: PacketServer | undefined;
   #metricsManager: PacketServer | undefined;
@@ -86,6 +89,12 @@ export class InstancePartners {
   /** The plan as it is, with the topology in another state. */
   setState(state: TopologyState): void {
     this.plan = { ...this.plan, topology: { ...this.plan.topology, state } };
+    for (const connection of this.#connections) connection.send(NewInstanceAssignment, this.#given);
+  }
+
+  /** Another plan, with the next number. */
+  givePlan(change: Partial<PhysicalPlan>): void {
+    this.plan = { ...this.plan, ...change, epoch: epoch(this.plan.epoch + 1) };
     for (const connection of this.#connections) connection.send(NewInstanceAssignment, this.#given);
   }
 
@@ -130,6 +139,7 @@ export class InstancePartners {
         this.registrations.push({ payload, request: request.decode(payload) });
         const answer = response.create({
           status: { status: this.status, message: 'as the test says' },
+          replaced: this.saysReplaced,
           ...(this.creditBytes !== undefined && { creditBytes: BigInt(this.creditBytes) }),
         });
         connection.respond(packet.requestId, response, answer);

@@ -69,3 +69,28 @@ export function anInstance(container: number, task: number): InstanceAddress {
     component: COMPONENT,
   };
 }
+
+/**
+ * A packing plan with these tasks in its containers; `3-` is task 3, which is retiring. Those that
+ * stay are counted in the order of their numbers.
+ */
+export function aPlacement(tasks: Readonly<Record<number, readonly string[]>>): PackingPlan {
+  const numberOf = (text: string): number => Number.parseInt(text, 10);
+  const staying = Object.values(tasks)
+    .flat()
+    .filter((text) => !text.endsWith('-'))
+    .map(numberOf)
+    .toSorted((left, right) => left - right);
+  const containers = Object.entries(tasks).map(([id, texts]) => ({
+    id: containerId(Number(id)),
+    required: times(texts.length),
+    instances: texts.map((text) => ({
+      component: COMPONENT,
+      task: taskId(numberOf(text)),
+      componentIndex: text.endsWith('-') ? numberOf(text) - 1 : staying.indexOf(numberOf(text)),
+      resource: RESOURCE,
+      ...(text.endsWith('-') && { isRetiring: true }),
+    })),
+  }));
+  return { id: 'plan', containers };
+}

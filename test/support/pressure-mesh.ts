@@ -39,7 +39,7 @@ export class MeshedManager {
   readonly id: StreamManagerId;
   readonly metrics = new MetricsRegistry();
   readonly log: { readonly message: string; readonly fields: LogFields | undefined }[] = [];
-  readonly outboxes: ReadonlyMap<TaskId, Outbox>;
+  readonly outboxes: Map<TaskId, Outbox>;
   readonly pressure: BackPressure<StreamManagerId>;
   /** Tasks for which nothing comes any more. */
   readonly overTasks = new Set<number>();
@@ -88,8 +88,21 @@ export class MeshedManager {
 
   /** The plan is in force and every way is there. */
   start(): void {
-    this.pressure.start(this.#index, this.outboxes);
+    this.pressure.update(this.#index, this.outboxes);
     for (const task of this.outboxes.keys()) this.connect(task);
+  }
+
+  /** A newer plan is in force; new tasks are connected. */
+  update(plan: PhysicalPlan): void {
+    const planned = new Set(plan.instances.map(({ task }) => task));
+    const added = [...planned].filter((task) => !this.outboxes.has(task));
+    for (const task of this.outboxes.keys()) if (!planned.has(task)) this.outboxes.delete(task);
+    const schedule = new FlushSchedule(this.#clock);
+    for (const task of added) {
+      this.outboxes.set(task, new Outbox(task, new SendWindow(WINDOW_BYTES), schedule));
+      this.connect(task);
+    }
+    this.pressure.update(new PlanIndex(plan), this.outboxes);
   }
 
   outbox(task: number): Outbox {

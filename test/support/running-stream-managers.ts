@@ -10,11 +10,14 @@ import type { ConfigMap } from '../../src/model/logical-topology.ts';
 import type { PhysicalPlan } from '../../src/model/physical-plan.ts';
 import { Settings } from '../../src/model/settings.ts';
 import { tcpNetwork } from '../../src/net/tcp-network.ts';
+import { encodePackingPlan } from '../../src/wire/packing-plan.ts';
+import { paths } from '../../src/state-manager/paths.ts';
 import { MemoryStateManager } from '../../src/state-manager/memory/memory-state-manager.ts';
 import { StreamManager } from '../../src/stream-manager/stream-manager.ts';
 import { type TopologyMessage, topologyToMessage } from '../../src/wire/topology.ts';
 import { ScriptedInstance } from './scripted-instance.ts';
 import { ScriptedTopologyMaster } from './scripted-topology-master.ts';
+import { packingOf } from './updated-plans.ts';
 
 export const TOKEN = 'the token of the test';
 export const ENGINE_VERSION = '9.9.9';
@@ -50,7 +53,8 @@ export interface RunningStreamManager {
  */
 export class RunningStreamManagers {
   readonly stateManager = new MemoryStateManager();
-  readonly plan: PhysicalPlan;
+  /** Whose stream managers and instances are started; an update puts another one in its place. */
+  plan: PhysicalPlan;
   readonly #t: TestContext;
   readonly #topology: TopologyMessage;
   readonly #options: RunningOptions;
@@ -136,6 +140,18 @@ export class RunningStreamManagers {
     this.#managers.set(id, running);
     this.#t.after(() => manager.close());
     return running;
+  }
+
+  /** Stores the packing plan of a physical one: its instances may register. */
+  async storePacking(plan: PhysicalPlan): Promise<void> {
+    const bytes = encodePackingPlan(packingOf(plan));
+    await this.stateManager.write(paths.packingPlan(plan.topology.name), bytes);
+  }
+
+  /** The master distributes a newer plan. */
+  publish(plan: PhysicalPlan): void {
+    this.master.plan = plan;
+    this.master.publish();
   }
 
   /** The stream manager of a container. */

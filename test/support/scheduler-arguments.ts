@@ -10,7 +10,7 @@ export function schedulerArguments(): SchedulerArguments {
     role: 'ada',
     environ: 'dev',
     archive: '/uploads/words.tar.gz',
-    stateRoot: '/state',
+    state: { kind: 'file', folder: '/state' },
     dataRoot: '/data',
     workingRoot: '/data/topologies/local/ada/words',
     hosts: ['127.0.0.1', '127.0.0.2'],

@@ -85,6 +85,15 @@ export class ScriptedStream implements ByteStream {
     return this.#writes.reduce((sum, { bytes }) => sum + bytes.length, 0);
   }
 
+  /** Takes the pending writes as they are. */
+  takeBytes(): Buffer {
+    const writes = this.#writes;
+    this.#writes = [];
+    const taken = Buffer.concat(writes.map(({ bytes }) => bytes));
+    for (const { onWritten } of writes) onWritten();
+    return taken;
+  }
+
   /** Takes the pending writes, and returns the packets that they complete. */
   take(): SeenPacket[] {
     const writes = this.#writes;

@@ -80,15 +80,21 @@ export class ScriptedStreamManager {
   beatWith({
     endedTaskIds = [],
     lostTaskIds = [],
+    retiredTaskIds = [],
+    planEpoch = 0,
   }: {
     readonly endedTaskIds?: readonly number[];
     readonly lostTaskIds?: readonly number[];
+    readonly retiredTaskIds?: readonly number[];
+    readonly planEpoch?: number;
   }): Promise<ValueOf<typeof StreamManagerHeartbeat.response>> {
     const request = StreamManagerHeartbeat.request.create({
       heartbeatTime: 0n,
       stats: {},
       endedTaskIds: [...endedTaskIds],
       lostTasks: lostTaskIds.map((taskId) => ({ taskId, lostAt: 7n })),
+      retiredTaskIds: [...retiredTaskIds],
+      planEpoch: BigInt(planEpoch),
     });
     return this.connection.request(StreamManagerHeartbeat, request, TIMEOUT);
   }

@@ -37,8 +37,13 @@ export interface ScriptedTopologyMasterOptions {
  */
 export class ScriptedTopologyMaster {
   readonly registrations = new Map<StreamManagerId, Registration>();
+  /** All registrations that were accepted, in order. */
+  readonly registered: Registration[] = [];
   /** What each heartbeat said of ended tasks, in order. */
   readonly heartbeats: (readonly number[])[] = [];
+  /** What the newest heartbeat of each said of retired tasks, and of its plan. */
+  readonly retired = new Map<StreamManagerId, readonly number[]>();
+  readonly planEpochs = new Map<StreamManagerId, number>();
   /** What the newest heartbeat said of lost tasks. */
   lostTasks: readonly number[] = [];
   plan: PhysicalPlan;
@@ -76,7 +81,9 @@ export class ScriptedTopologyMaster {
 
   /** Sends the plan to all, with other addresses where the test names some. */
   publish(addresses = this.addresses): void {
-    const plan = { ...this.plan, streamManagers: addresses };
+    const isPlanned = ({ id }: StreamManagerAddress): boolean =>
+      this.plan.streamManagers.some((planned) => planned.id === id);
+    const plan = { ...this.plan, streamManagers: addresses.filter(isPlanned) };
     const message = NewPhysicalPlan.create({
       newPplan: physicalPlanToMessage(plan, this.#options.topology),
       masterEpoch: BigInt(this.masterEpoch),
@@ -107,7 +114,13 @@ export class ScriptedTopologyMaster {
       .onRequest(RegisterStreamManager, (request, connection) =>
         this.#register(request, connection),
       )
-      .onRequest(StreamManagerHeartbeat, ({ endedTaskIds, lostTasks }) => {
+      .onRequest(StreamManagerHeartbeat, (beat, connection) => {
+        const { endedTaskIds, lostTasks } = beat;
+        const id = this.#idOf(connection);
+        if (id !== undefined) {
+          this.retired.set(id, [...beat.retiredTaskIds]);
+          this.planEpochs.set(id, Number(beat.planEpoch));
+        }
         this.lostTasks = lostTasks.map(({ taskId }) => taskId);
         this.heartbeats.push([...endedTaskIds]);
         return StreamManagerHeartbeat.response.create({ status: { status: StatusCode.OK } });
@@ -128,8 +141,11 @@ export class ScriptedTopologyMaster {
     const id = request.stmgr?.id as StreamManagerId;
     if (this.status === StatusCode.OK) {
       this.registrations.set(id, request);
+      this.registered.push(request);
       this.#connections.set(id, connection);
-      connection.onClose(() => this.#connections.delete(id));
+      connection.onClose(() => {
+        if (this.#connections.get(id) === connection) this.#connections.delete(id);
+      });
       const isComplete = this.plan.streamManagers.every((manager) =>
         this.registrations.has(manager.id),
       );
@@ -139,5 +155,10 @@ export class ScriptedTopologyMaster {
       status: { status: this.status, message: 'as the test says' },
       masterEpoch: BigInt(this.masterEpoch),
     });
+  }
+
+  #idOf(connection: PacketConnection): StreamManagerId | undefined {
+    for (const [id, known] of this.#connections) if (known === connection) return id;
+    return undefined;
   }
 }

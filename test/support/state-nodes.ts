@@ -1,11 +1,6 @@
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { systemClock } from '../../src/base/clock.ts';
-import { silentLogger } from '../../src/base/logger.ts';
-import { systemProcessIdentities } from '../../src/base/process-identities.ts';
-import { createSystemRandom } from '../../src/base/random.ts';
-import { systemFiles } from '../../src/base/system-files.ts';
-import { createStateManager } from '../../src/state-manager/create.ts';
+import { stateManagerAt } from './state-manager-at.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** Where the state of the cluster `local` is, below a data root. */
@@ -17,15 +12,7 @@ export async function writeNodes(
   nodes: Readonly<Record<string, Uint8Array>>,
 ): Promise<string> {
   const { path } = await temporaryFolder(t);
-  const stateManager = createStateManager({
-    kind: 'file',
-    root: join(path, STATE),
-    clock: systemClock,
-    random: createSystemRandom(),
-    logger: silentLogger,
-    files: systemFiles,
-    processes: systemProcessIdentities,
-  });
+  const stateManager = stateManagerAt(join(path, STATE));
   for (const [node, bytes] of Object.entries(nodes)) await stateManager.write(node, bytes);
   await stateManager.close();
   return path;

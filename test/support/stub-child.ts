@@ -3,18 +3,24 @@ import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { startBeating } from '../../src/net/beat-pipe.ts';
 
 /*
-  Stands in for any process of a container: it listens on the ports that its flags give, writes its
-  name, pid and ports to `<working folder>/started`, and ends with its standard input or by SIGTERM.
+  Stands in for any process of a container: it beats, listens on the ports that its flags give,
+  writes its name, pid and ports to `<working folder>/started`, and ends with its standard input or
+  by SIGTERM.
 
   `<working folder>/<name>.behaviour` makes it misbehave, `<name>.behaviour-once` for one life:
     throw            throws while it is loaded
     exit <code>      calls process.exit
     ignore-sigterm   does not end by SIGTERM, and keeps a child in another process group that
                      does not either
+    hang             its only thread waits for ever once it is up
     take-port        another process listens on its port first, so that it ends with code 73
 */
+
+/** Often enough for the shortest limit. */
+const BEAT_PERIOD_MS = 100;
 
 const { values } = parseArgs({ strict: false, args: process.argv.slice(2) });
 const text = (flag: string): string => (typeof values[flag] === 'string' ? values[flag] : '');
@@ -26,6 +32,8 @@ const ports = ['port', 'server-port', 'controller-port', 'data-port', 'local-dat
   .filter((port) => port > 0);
 const behaviour = readBehaviour();
 
+startBeating(BEAT_PERIOD_MS);
+
 process.stdin.on('end', () => process.exit(0)).resume();
 const [verb, argument = ''] = behaviour.split(' ');
 if (verb === 'throw') throw new RangeError(argument);
@@ -36,6 +44,7 @@ if (verb === 'take-port') await listen(ports[0] ?? 0);
 for (const port of ports) await listen(port);
 appendFileSync('started', `${JSON.stringify({ name, pid: process.pid, ports })}\n`);
 console.log(`${name} is up`);
+if (verb === 'hang') hang();
 
 function readBehaviour(): string {
   for (const suffix of ['behaviour-once', 'behaviour']) {
@@ -46,6 +55,10 @@ function readBehaviour(): string {
     return content;
   }
   return '';
+}
+
+function hang(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)), 0, 0);
 }
 
 function ignoreSigterm(): void {

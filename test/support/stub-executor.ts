@@ -1,3 +1,4 @@
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { runProcess } from '../../src/base/process-main.ts';
 import { chooseContainerPorts } from '../../src/executor/container-ports.ts';
@@ -9,7 +10,10 @@ import { openSurroundings } from '../../src/process-start/surroundings.ts';
 import { systemEnvironment } from '../../src/process-start/system-environment.ts';
 import { systemProcessTable } from '../../src/supervision/system-process-table.ts';
 
-/* A real executor whose processes are `stub-child.ts`. Settings come from HERON_TEST_SETTINGS. */
+/*
+  A real executor whose processes are `stub-child.ts`. Settings come from HERON_TEST_SETTINGS. A
+  file `never-ready` in its working directory keeps it from its work for one life.
+*/
 
 const STUB_CHILD = join(import.meta.dirname, 'stub-child.ts');
 
@@ -26,7 +30,7 @@ runProcess({ name: 'stub-executor', graceMs: 60_000 }, async (context) => {
     name: 'executor',
     logBytesMax: 1_000_000,
     logFilesMax: 2,
-    stateRoot: args.stateRoot,
+    state: args.state,
   });
   const command = ({ flags }: { readonly flags: readonly string[] }): readonly string[] => [
     STUB_CHILD,
@@ -48,5 +52,11 @@ runProcess({ name: 'stub-executor', graceMs: 60_000 }, async (context) => {
   });
   context.onShutdown(() => executor.stop());
   context.onShutdown(() => stateManager.close());
+  const obstacle = join(args.workingDirectory, 'never-ready');
+  if (existsSync(obstacle)) {
+    rmSync(obstacle);
+    clock.every(1_000, () => {});
+    await new Promise(() => {});
+  }
   await executor.start();
 });

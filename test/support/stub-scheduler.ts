@@ -34,7 +34,7 @@ runProcess({ name: 'stub-scheduler', graceMs: 60_000 }, async (context) => {
     name: 'scheduler',
     logBytesMax: 1_000_000,
     logFilesMax: 2,
-    stateRoot: args.stateRoot,
+    state: args.state,
   });
   const supervisor = new TopologySupervisor({
     arguments: args,

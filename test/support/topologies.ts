@@ -94,12 +94,13 @@ export function aPhysicalPlan(topology: LogicalTopology, packing: PackingPlan): 
     topology,
     streamManagers: packing.containers.map(({ id }) => anAddress(id)),
     instances: packing.containers.flatMap(({ id, instances }) =>
-      instances.map(({ component, componentIndex, task }) => ({
+      instances.map(({ component, componentIndex, task, isRetiring }) => ({
         id: instanceIdOf(id, component, task),
         streamManager: streamManagerIdOf(id),
         component,
         componentIndex,
         task,
+        ...(isRetiring === true && { isRetiring }),
       })),
     ),
   };

@@ -10,7 +10,7 @@ const TOPOLOGIES = join(import.meta.dirname, 'fixtures/topologies');
 const ABOUT = { place: 'local/tester/dev', name: 'words', module: 'endless.ts' };
 /** On a machine that is busy with other tests. */
 const PATIENTLY = ['--timeout', '120'] as const;
-const WITH_TIMEOUT: ReadonlySet<string> = new Set(['submit', 'run', 'restart', 'kill']);
+const WITH_TIMEOUT: ReadonlySet<string> = new Set(['submit', 'run', 'restart', 'update', 'kill']);
 
 test('each command finds a topology that runs', async (t) => {
   const heron = await HeronCommand.create(t, TOPOLOGIES);

@@ -83,3 +83,21 @@ test('a histogram is handed out once, and goes on empty', () => {
   assert.equal(registry.collectHistograms()[0]?.histogram.max, 6);
   assert.deepEqual(registry.collectHistograms(), []);
 });
+
+test('what is about something that is gone is collected once more, if it is a count', () => {
+  const registry = new MetricsRegistry();
+  registry.counter('sent').add(3);
+  registry.gauge('open', () => 1);
+  registry.retire('sent', 'open', 'unknown');
+  assert.deepEqual(collected(registry), { sent: '3' });
+  assert.deepEqual(collected(registry), {});
+});
+
+test('a count of something that has come back meanwhile goes on', () => {
+  const registry = new MetricsRegistry();
+  registry.counter('sent').add(3);
+  registry.retire('sent');
+  registry.counter('sent').add(1);
+  assert.deepEqual(collected(registry), { sent: '4' });
+  assert.deepEqual(collected(registry), { sent: '0' });
+});
