@@ -27,7 +27,8 @@ import {
 import type { WorkloadDescription } from '../src/simulation/workload/workload-description.ts';
 import { root } from './tools.ts';
 
-const USAGE = `npm run simulate -- --seeds <count> [--from <seed>] [--jobs <count>] [--mode <mode>] [--changes]
+const USAGE = `npm run simulate -- --seeds <count> [--from <seed>] [--jobs <count>] [--mode <mode>]
+                    [--changes]
 npm run simulate -- --seed <seed> [--mode <mode>] [--changes] [--faults <json>] [--workload <json>]
 
 Runs whole topologies in the simulator. The first form searches: many seeds, on all cores; each

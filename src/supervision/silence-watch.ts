@@ -93,10 +93,12 @@ export class SilenceWatch {
   }
 
   #hear(signs: Signs, nowMs: number): void {
-    for (const [name, heard] of [...this.#heard]) {
+    for (const [name, heard] of this.#heard) {
       if (signs.get(name) !== undefined) continue;
-      this.#heard.delete(name);
-      if (signs.has(name)) this.#heard.set(name, { ...heard, sinceMs: nowMs }); // W4
+      // Never removed and put back: the loop would meet it again, without end.
+      if (signs.has(name))
+        this.#heard.set(name, { ...heard, sinceMs: nowMs }); // W4
+      else this.#heard.delete(name);
     }
     for (const [name, sign] of signs) {
       if (sign === undefined) continue;

@@ -239,17 +239,11 @@ export class PlanKeeper implements CommandedTopology {
         case 'wait':
           return;
         case 'keep':
-          this.#await(decision);
+          if (decision.phase === 'settling') this.#progress.awaitAdoption();
           return;
       }
       this.#backoff.reset();
     }
-  }
-
-  #await({ phase, ended }: PlanDecision & { readonly kind: 'keep' }): void {
-    if (phase === 'settling') this.#progress.awaitAdoption();
-    if (ended.length === 0) return;
-    this.#options.logger.warn('an update comes too late: input has ended', { components: ended });
   }
 
   #topologyOf(stored: StoredPlan | undefined): TopologyMessage {
@@ -282,10 +276,14 @@ export class PlanKeeper implements CommandedTopology {
 
   #logMissing(decision: PlanDecision): void {
     if (decision.kind !== 'wait' && decision.kind !== 'keep') return;
+    const { logger } = this.#options;
     const { missing } = decision;
-    if (missing.length === 0) return;
-    const fields = { count: missing.length, first: missing.slice(0, MISSING_NAMED) };
-    this.#options.logger.info('stream managers are missing', fields);
+    if (missing.length > 0) {
+      const fields = { count: missing.length, first: missing.slice(0, MISSING_NAMED) };
+      logger.info('stream managers are missing', fields);
+    }
+    if (decision.kind === 'wait' || decision.ended.length === 0) return;
+    logger.warn('an update comes too late: input has ended', { components: decision.ended });
   }
 
   #onFailure(error: unknown): void {

@@ -149,12 +149,13 @@ test('O36, O41: status and logs tell what running components do wrong', async (t
     });
   }
   await t.test('O36: status names the component that hangs, and where', async () => {
-    const [blocked] = await eventually(async () => {
+    const blocked = await eventually(async () => {
       const { errors } = await cluster.status('faulty');
-      assert.ok(errors.blocked.length > 0, JSON.stringify(errors));
-      return errors.blocked;
+      // On a busy machine others may block for a while, too.
+      const found = errors.blocked.find(({ component }) => component === 'hanging');
+      assert.ok(found !== undefined, JSON.stringify(errors));
+      return found;
     }, PATIENTLY);
-    assert.equal(blocked?.component, 'hanging');
     assert.equal(blocked.instance, 'container_1_hanging_4');
     assert.match(blocked.stack, /neverReturns.*faulty\.ts:\d+/);
   });

@@ -44,7 +44,7 @@ const START_SECONDS = 120;
 const RESTARTS_MAX = { 'heron.executor.restart.attempts.max': 6 };
 /** For conditions on whole topologies: far above what they need, so that a slow machine passes. */
 export const PATIENTLY = { timeoutMs: 120_000, pauseMs: 25 };
-/** At least once where no tree is to fail by the clock, however long a machine takes for a start. */
+/** At least once where no tree is to fail by the clock, however long a start takes. */
 export const UNHURRIED = { 'topology.message.timeout.secs': 100 };
 /** The last process of a topology, its scheduler, ends after everything else is gone. */
 const LAST_STEPS = { timeoutMs: 10_000, pauseMs: 25 };

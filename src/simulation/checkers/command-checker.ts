@@ -1,4 +1,6 @@
 import { EXIT } from '../../base/exit-codes.ts';
+import type { TaskId } from '../../base/ids.ts';
+import type { Life } from '../workload/life.ts';
 import type { SpoutDescription, WorkloadDescription } from '../workload/workload-description.ts';
 import type { Checker, CommandRecord, FinishedRun } from './checker.ts';
 import { emittedTuples } from './deliveries.ts';
@@ -34,6 +36,7 @@ const LIVE: ReadonlySet<CommandRecord['command']> = new Set(['update', 'resize',
  *
  * C1. Each returns, and what it asked for comes to be, within the limits; later only where faults
  *     explain a delay, and never when it returned without an error and the run has gone on.
+ *     An update that gives tasks to a component whose input has ended does not come to be.
  * C2. A paused topology's spouts are silent until it is activated. A call of `nextTuple` that had
  *     begun before may emit when its promise settles.
  */
@@ -76,6 +79,7 @@ export class CommandChecker implements Checker {
     if (error !== undefined || returnedAtMs === undefined || isOvertaken(record, run)) return;
     const limitMs = returnedAtMs + this.#reachedWithinMs(record, run);
     if ((reachedAtMs ?? run.endedAtMs) <= limitMs) return;
+    if (kindOf(command) === 'numbers' && growsWhatHasEnded(run, limitMs)) return;
     if (isExplained(run, givenAtMs, limitMs)) {
       if (reachedAtMs !== undefined || run.outcome !== 'completed') return;
     }
@@ -135,6 +139,21 @@ function isOvertaken(record: CommandRecord, run: FinishedRun): boolean {
       other.givenAtMs >= givenAtMs &&
       (other.command === 'kill' || isSameKind(other.command, record.command)),
   );
+}
+
+/** Whether tasks were asked for, and never began, of a component that had ended by then. */
+function growsWhatHasEnded({ packing, workload: { ledger } }: FinishedRun, byMs: number): boolean {
+  const instances = packing.containers.flatMap((container) => container.instances);
+  const livesOf = (name: string): readonly Life[] =>
+    ledger.lives.filter(({ component }) => component === name);
+  const hasEnded = (task: TaskId): boolean =>
+    ledger.livesOf(task).some(({ endedAtMs }) => endedAtMs !== undefined && endedAtMs <= byMs);
+  return instances
+    .filter(({ task }) => ledger.livesOf(task).length === 0)
+    .some(({ component }) => {
+      const lives = livesOf(component);
+      return lives.length > 0 && lives.every(({ task }) => hasEnded(task));
+    });
 }
 
 /** A command passes the scheduler and the master, and concerns everybody. */

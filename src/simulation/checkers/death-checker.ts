@@ -12,9 +12,10 @@ const ENDS_WITHIN_MS = 30_000;
  * D1. A failed assertion is a mistake of the engine, whatever was done to it.
  * D2. While the topology runs a process ends only by a fault of the run, or because its own user
  *     code threw, once for each such throw.
- * D3. Once the topology is taken down, or an update has taken the process away, processes end in an orderly way: with code 0, or by SIGTERM
- *     before they listen to it. A killed one needs a fault or code that hangs, one that gave up its
- *     orderly end a fault that holds it up: the other side of a connection that does not answer.
+ * D3. Once the topology is taken down, or an update has taken the process away, processes end in
+ *     an orderly way: with code 0, or by SIGTERM before they listen to it. A killed one needs a
+ *     fault or code that hangs, one that gave up its orderly end a fault that holds it up: the
+ *     other side of a connection that does not answer.
  */
 export class DeathChecker implements Checker {
   readonly name = 'no unexpected end of a process';

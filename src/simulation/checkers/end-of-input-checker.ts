@@ -16,10 +16,12 @@ const SEEN_WITHIN_MS = 200;
  * The end of input reaches everyone, and the record of it tells the truth.
  *
  * E1. In a completed run every task of the last plan has come to its end: spouts have read all of
- *     their input, but for those that an update was taking away; `finish` of every bolt has returned.
+ *     their input, but for those that an update was taking away; `finish` of every bolt has
+ *     returned.
  * E2. `finish` begins at most once in a life, and nothing is executed in that life afterwards.
  * E3. The record says `completed-with-losses` exactly when a process that carries data ended while
- *     there was data and a plan that has it, and names it, or the stream manager of its container where all of that ended.
+ *     there was data and a plan that has it, and names it, or the stream manager of its container
+ *     where all of that ended.
  *     Nothing excuses a record that leaves out whom the others must have missed: an instance whose
  *     task had not ended, by a stream manager that never did. It may name an instance, too, whose
  *     connection with its stream manager a fault can have broken.

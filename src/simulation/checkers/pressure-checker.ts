@@ -112,10 +112,10 @@ export class PressureChecker implements Checker {
   /** B5 */
   #checkLast(run: FinishedRun, problems: Problems): void {
     const lastPlan = run.history.planAt(run.takenDownFromMs ?? run.endedAtMs);
-    const inPlan = new Set(lastPlan?.instances.map(({ task }) => String(task)));
+    const inPlan = lastPlan && new Set(lastPlan.instances.map(({ task }) => String(task)));
     for (const [key, startedMs] of this.#startedMs) {
       const [holder, owner, task = ''] = key.split(' ');
-      if ((this.#stoppedMs.get(key) ?? 0) >= startedMs || !inPlan.has(task)) continue;
+      if ((this.#stoppedMs.get(key) ?? -1) >= startedMs || inPlan?.has(task) === false) continue;
       problems.add(`${owner} never told ${holder} that task ${task} is not behind any more`);
     }
   }

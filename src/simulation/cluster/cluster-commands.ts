@@ -131,7 +131,7 @@ export async function commandMaster(
   const answer = await simulatedRequest(
     environment.network,
     { host, port: controllerPort },
-    { method: 'GET', path: `${path}?${query}`, headers: { [TOKEN_HEADER]: token } },
+    { method: 'GET', path: `${path}?${query.toString()}`, headers: { [TOKEN_HEADER]: token } },
   );
   if (answer.status === 200) return;
   const refusal = `the topology master refused ${path}: ${String(answer.body)}`;

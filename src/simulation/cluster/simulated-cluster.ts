@@ -273,10 +273,10 @@ export class SimulatedCluster {
         }),
       update: (request) =>
         this.#run('update', (tools) => storeUpdate(this.#topology.topology, request, tools)),
-      configure: (change) =>
+      configure: (entry) =>
         this.#run('update', (tools) => {
           const { name, id } = this.#topology.topology;
-          const parameters = { 'runtime-config': change };
+          const parameters = { 'runtime-config': entry };
           return commandMaster({ path: '/runtime_config/update', parameters, name, id }, tools);
         }),
       repair: () =>

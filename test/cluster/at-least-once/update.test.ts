@@ -46,7 +46,7 @@ const WRITE_EVERY_MS = 100;
 const FILES = 2;
 const SLOW_MS = 2;
 
-test('lines of files: spouts, bolts and containers come and go, every line comes once', async (t) => {
+test('lines of files: spouts, bolts and containers come and go; every line once', async (t) => {
   const cluster = await aCluster(t);
   const folder = join(cluster.folder, 'lines');
   await mkdir(folder);

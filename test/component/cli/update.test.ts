@@ -135,7 +135,7 @@ describe('the numbers of a topology that runs', () => {
     assert.match(stdout, /container_1_count_5 died too often.*cannot open/);
   });
 
-  test('in force before the command has looked again: its own tasks retire, as they should', async (t) => {
+  test('in force before the command has looked again: its own tasks retire', async (t) => {
     const paper = await aPaper(t);
     const node = (path: string): string => join(paper.dataRoot, STATE, path);
     const stdout = new PassThrough();

@@ -85,6 +85,15 @@ suite('an update', () => {
     assert.deepEqual(master.tasks, ['1', '2', '4']);
   });
 
+  test('that gives tasks to a component that has ended is not made', async () => {
+    const tree = new MemoryStateTree();
+    const master = await aRunningMaster(tree, { ended: new Set(['word']) });
+    await update(tree, PLACEMENTS.grown);
+    await master.serve(PLACEMENTS.grown, anAddress(3));
+    assert.deepEqual(master.tasks, ['1', '2']);
+    assert.ok(master.logged.some((line) => line.includes('comes too late')));
+  });
+
   test('that is taken back before it was in force leaves no trace', async () => {
     const tree = new MemoryStateTree();
     const master = await aRunningMaster(tree);

@@ -27,20 +27,20 @@ export const CHANGE_DEFECTS: readonly Defect[] = [
   {
     name: 'the end marker towards a retiring task is forgotten',
     foundBy: 'commands reach their outcome',
-    seeds: [1, 2],
+    seeds: [25, 28],
     hasChanges: true,
     replace: () => replaced(EndMarkers.prototype, 'addLocalFor', () => ({ value: () => false })),
   },
   {
     name: 'tasks are said to have retired before they have',
-    foundBy: 'updates come to their end',
+    foundBy: 'tuples go to tasks of the plan',
     seeds: [1, 2],
     hasChanges: true,
     interposer: () => tampered(STREAM_MANAGERS, earlyRetirement),
   },
   {
     name: 'key groups still lie over retiring tasks',
-    foundBy: 'grouping',
+    foundBy: 'same key, same task',
     seeds: [1, 2],
     hasChanges: true,
     replace: () =>
@@ -52,7 +52,7 @@ export const CHANGE_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the union is written without the tasks that retire',
-    foundBy: 'updates come to their end',
+    foundBy: 'tuples go to tasks of the plan',
     seeds: [1, 2],
     hasChanges: true,
     interposer: withPackingPlans(() => settledPacking),

@@ -90,12 +90,23 @@ suite('the mark of a plan that is put in force', () => {
     await assert.rejects(late.replace(path, read, Buffer.from('late')), { code: 'STATE_CONFLICT' });
   });
 
+  test('mends a plan that was damaged meanwhile', async () => {
+    const tree = new MemoryStateTree();
+    const master = await aRunningMaster(tree);
+    await update(tree, PLACEMENTS.grown);
+    await master.writePacking(Buffer.from('truncated'));
+    await master.serve(PLACEMENTS.grown, anAddress(3));
+    assert.deepEqual(master.tasks, ['1', '2', '3']);
+    assert.deepEqual((await master.storedPacking()).containers, PLACEMENTS.grown.containers);
+  });
+
   test('cannot be set when another plan has come: that one is looked at then', async () => {
     const tree = new MemoryStateTree();
     const master = await aRunningMaster(tree);
     await update(tree, PLACEMENTS.grown);
     const next = aPlacement({ 1: ['1', '4'], 2: ['2'] });
     const replace = master.stateManager.replace.bind(master.stateManager);
+    master.stateManager.write = () => assert.fail('only what is known may be replaced');
     master.stateManager.replace = async (...given) => {
       master.stateManager.replace = replace;
       await update(tree, next);

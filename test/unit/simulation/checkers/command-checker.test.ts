@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { taskId } from '../../../../src/base/ids.ts';
 import type { CommandRecord, FinishedRun } from '../../../../src/simulation/checkers/checker.ts';
 import { CommandChecker } from '../../../../src/simulation/checkers/command-checker.ts';
-import { aFinishedRun, ANY_FAULT } from './finished-run.ts';
+import { aFinishedRun, ANY_FAULT, packingOf } from './finished-run.ts';
 import { aBoltPlan, aSpoutPlan, aWorkloadPlan } from '../workload/small-workloads.ts';
 import { HandWritten } from './hand-written.ts';
 
@@ -49,6 +50,27 @@ test('faults excuse delay and failure, but not a success that never comes true',
   assert.deepEqual(problemsOf([aCommand({ returnedAtMs: 60_000 })], { explanation }), []);
   assert.deepEqual(problemsOf([aCommand({ reachedAtMs: 60_000 })], { explanation }), []);
   assert.equal(problemsOf([aCommand({ reachedAtMs: undefined })], { explanation }).length, 1);
+});
+
+test('an update may ask in vain for tasks of what has ended, and for nothing else', () => {
+  const update = aCommand({ command: 'update', reachedAtMs: undefined });
+  const problemsWith = (run: HandWritten, command = update) => {
+    const packing = packingOf(run.workload);
+    const [first, ...others] = packing.containers;
+    assert.ok(first !== undefined);
+    const [instance] = first.instances.filter(({ component }) => component === 'source');
+    const instances = [...first.instances, { ...(instance ?? assert.fail()), task: taskId(99) }];
+    const grown = { ...packing, containers: [{ ...first, instances }, ...others] };
+    return problemsOf([command], { packing: grown }, run);
+  };
+  const running = new HandWritten();
+  assert.equal(problemsWith(running).length, 1);
+  const ended = new HandWritten();
+  ended.nowMs = 900;
+  ended.end();
+  assert.deepEqual(problemsWith(ended), []);
+  assert.equal(problemsWith(ended, { ...update, command: 'deactivate' }).length, 1);
+  assert.equal(problemsOf([update], {}, ended).length, 1);
 });
 
 test('a command that the end or a later command overtakes owes nothing', () => {

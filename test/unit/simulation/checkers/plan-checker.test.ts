@@ -61,6 +61,7 @@ test('tasks stay where they are over all plans', () => {
     at === 0 ? { ...instance, streamManager: streamManagerId('stmgr-9') } : instance,
   );
   assert.deepEqual(problemsOf({ plan: before }, { plan: aPlan(2, { instances: moved }) }), [
-    'stmgr-1 has other tasks in plan 2 at 1 ms',
+    'stmgr-1: task 1 is container_1_sentences_1 at stmgr-9 in plan 2, ' +
+      'and was container_1_sentences_1 at stmgr-1, at 1 ms',
   ]);
 });

@@ -219,6 +219,6 @@ test('nobody is behind when a topology has completed, where nothing went wrong',
   const { look, start, problems } = aCase();
   start();
   look(true, true);
-  assert.equal(problems(NO_FAULTS, []).length, 2);
+  assert.match(problems(NO_FAULTS, [])[0] ?? '', /never told stmgr-\d that task \d+ is not/);
   assert.deepEqual(problems(NO_FAULTS), []);
 });
