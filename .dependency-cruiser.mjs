@@ -55,7 +55,10 @@ const ALLOWED = {
   'metrics-manager': PROCESS,
   'metrics-cache': PROCESS,
   executor: PROCESS,
-  cli: [...PROCESS, 'config'],
+  // What asks the ports of a running topology.
+  'topology-client': [...SECOND, 'state-manager'],
+  tracker: [...PROCESS, 'config', 'topology-client'],
+  cli: [...PROCESS, 'config', 'topology-client', 'tracker'],
 
   // Above all processes: it constructs them on a simulated world.
   simulation: [...PROCESS, ...PROCESSES],

@@ -4,7 +4,7 @@ import { paths } from '../state-manager/paths.ts';
 import { decodePhysicalPlan } from '../wire/physical-plan.ts';
 import type { Cluster } from './cluster.ts';
 import type { CommandContext } from './command-context.ts';
-import { type MasterPorts, masterIn } from './master-client.ts';
+import { type MasterPorts, masterIn } from '../topology-client/master-client.ts';
 import { watchWhileRunning } from './watch-while-running.ts';
 
 /** A master that died is started again by its executor, within the back-off's limit of 10 s. */

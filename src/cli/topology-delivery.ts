@@ -4,7 +4,7 @@ import type { InstanceAddress } from '../model/physical-plan.ts';
 import { DEAD_LETTER_KINDS } from '../model/dead-letter.ts';
 import { type Reliability, reliabilityOf } from '../model/reliability.ts';
 import type { StateManager } from '../state-manager/state-manager.ts';
-import { findMaster, type MasterPorts, readMetrics } from './master-client.ts';
+import { findMaster, type MasterPorts, readMetrics } from '../topology-client/master-client.ts';
 import type { TopologyStatus } from './read-status.ts';
 
 /*

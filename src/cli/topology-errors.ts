@@ -1,6 +1,10 @@
 import { messageOf } from '../base/errors.ts';
 import type { StateManager } from '../state-manager/state-manager.ts';
-import { findMaster, readExceptions, type ReportedException } from './master-client.ts';
+import {
+  findMaster,
+  readExceptions,
+  type ReportedException,
+} from '../topology-client/master-client.ts';
 import type { TopologyStatus } from './read-status.ts';
 
 /** What user code did wrong, as the topology master has been told. */

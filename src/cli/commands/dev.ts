@@ -15,7 +15,7 @@ import { SourceWatch } from '../dev/source-watch.ts';
 import { errorReportOf } from '../error-report.ts';
 import { followRun } from '../follow-run.ts';
 import { humanLine } from '../logs/log-line.ts';
-import { findMaster } from '../master-client.ts';
+import { findMaster } from '../../topology-client/master-client.ts';
 import { completePlace, type Place } from '../place.ts';
 import { clearAway, type LaunchedTopology, launchTopology } from '../submission.ts';
 import { parseTopologyName } from '../topology-record.ts';

@@ -6,7 +6,7 @@ import { awaitMaster } from '../await-master.ts';
 import type { Cluster } from '../cluster.ts';
 import type { CommandContext, CommandResult } from '../command-context.ts';
 import { findTopology, type TopologyArguments } from '../find-topology.ts';
-import { commandMaster } from '../master-client.ts';
+import { commandMaster } from '../../topology-client/master-client.ts';
 import { runningId } from '../running-id.ts';
 
 const STATES = { activate: 'RUNNING', deactivate: 'PAUSED' } as const;

@@ -1,5 +1,5 @@
 import type { Component, LogicalTopology } from '../../model/logical-topology.ts';
-import { type MasterPorts, readMetrics } from '../master-client.ts';
+import { type MasterPorts, readMetrics } from '../../topology-client/master-client.ts';
 
 /** What a component has done since the topology was started. */
 export interface ComponentMetrics {

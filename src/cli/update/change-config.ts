@@ -12,7 +12,7 @@ import { awaitMaster } from '../await-master.ts';
 import type { CommandContext, CommandResult } from '../command-context.ts';
 import type { DryRunFormat } from '../dry-run-format.ts';
 import type { FoundTopology } from '../find-topology.ts';
-import { commandMaster } from '../master-client.ts';
+import { commandMaster } from '../../topology-client/master-client.ts';
 import { readPlans } from './change-numbers.ts';
 
 /*

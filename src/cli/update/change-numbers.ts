@@ -103,13 +103,21 @@ async function attemptStore(
   try {
     await stateManager.replace(paths.packingPlan(topology.name), bytes, encodePackingPlan(next));
   } catch (error) {
-    if (hasCode(error, 'STATE_CONFLICT')) return 'conflict';
-    throw error;
+    if (!hasCode(error, 'STATE_CONFLICT')) throw error;
+    await leaveNothing(found, topology);
+    return 'conflict';
   }
   afterStep('packing-plan');
   if (await isAnotherRetiring(found, topology, next)) return 'retiring';
   const { changes: tasks, warnings } = planned;
   return { packingPlan: next, isStored: true, changes, tasks, givenUp, warnings };
+}
+
+/** A topology that ended in this moment had its counter removed before an epoch was taken. */
+async function leaveNothing({ cluster }: FoundTopology, topology: LogicalTopology): Promise<void> {
+  const { stateManager } = cluster;
+  const isThere = (await stateManager.read(paths.packingPlan(topology.name))) !== undefined;
+  if (!isThere) await stateManager.delete(paths.epoch(topology.id));
 }
 
 /**

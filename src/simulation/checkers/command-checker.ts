@@ -82,9 +82,16 @@ export class CommandChecker implements Checker {
     if (kindOf(command) === 'numbers' && growsWhatHasEnded(run, limitMs)) return;
     if (isExplained(run, givenAtMs, limitMs)) {
       if (reachedAtMs !== undefined || run.outcome !== 'completed') return;
+      if (LIVE.has(command) && this.#isEndedInDelay(record, run)) return;
     }
     const when = reachedAtMs === undefined ? 'never came to be' : `came to be at ${reachedAtMs} ms`;
     problems.add(`what ${command} at ${givenAtMs} ms asked for ${when}`);
+  }
+
+  /** The input came to its end while what was asked for was still held up. */
+  #isEndedInDelay(record: CommandRecord, run: FinishedRun): boolean {
+    const endMs = run.takenDownFromMs ?? run.endedAtMs;
+    return isExplained(run, endMs - this.#reachedWithinMs(record, run), endMs);
   }
 
   /** An update waits for the one before it. */
@@ -101,7 +108,8 @@ export class CommandChecker implements Checker {
   #reachedWithinMs({ command }: CommandRecord, run: FinishedRun): number {
     const { reachedWithinMs, changedWithinMs } = this.#limits;
     if (!LIVE.has(command)) return reachedWithinMs;
-    const withinMs = hasEnds(run) ? reachedWithinMs : changedWithinMs;
+    const isHeldUp = hasEnds(run) || isSlow(run.workload.plan);
+    const withinMs = isHeldUp ? reachedWithinMs : changedWithinMs;
     return withinMs + allHangsMs(run.workload.plan);
   }
 
@@ -136,9 +144,18 @@ function isOvertaken(record: CommandRecord, run: FinishedRun): boolean {
   return run.commands.some(
     (other) =>
       other !== record &&
-      other.givenAtMs >= givenAtMs &&
-      (other.command === 'kill' || isSameKind(other.command, record.command)),
+      (other.command === 'kill' || isSameKind(other.command, record.command)) &&
+      (other.givenAtMs >= givenAtMs || isStoredLater(other, record)),
   );
+}
+
+/** An update waits for a plan that it can change, and what it stores then counts. */
+function isStoredLater(
+  other: CommandRecord,
+  { command, returnedAtMs = 0 }: CommandRecord,
+): boolean {
+  if (!LIVE.has(command)) return false;
+  return (other.returnedAtMs ?? Number.POSITIVE_INFINITY) >= returnedAtMs;
 }
 
 /** Whether tasks were asked for, and never began, of a component that had ended by then. */
@@ -163,6 +180,17 @@ function isExplained(run: FinishedRun, fromMs: number, toMs: number): boolean {
   const masters = ['scheduler', 'executor-0', 'heron-tmanager'];
   const processes = [...masters, ...executors, ...dataProcesses];
   return run.explanation.explainsDelay({ processes, fromMs, toMs });
+}
+
+/**
+ * What retires ends when its input is worked off and its messages are settled, those too that are
+ * dropped, or forgotten until they time out, and come again.
+ */
+function isSlow({ bolts, config }: WorkloadDescription): boolean {
+  if (config['topology.droptuples.upon.backpressure'] === 'true') return true;
+  return bolts.some(
+    ({ workMs, acking }) => workMs > 0 || acking?.mishaps.some(({ kind }) => kind === 'forget'),
+  );
 }
 
 /** User code that throws ends its process, which has to come up again. */

@@ -1,3 +1,4 @@
+import { EXIT } from '../../base/exit-codes.ts';
 import type { TaskId } from '../../base/ids.ts';
 import type { Incident } from '../../model/completion.ts';
 import type { Checker, FinishedRun } from './checker.ts';
@@ -102,8 +103,9 @@ function checkRecord(run: FinishedRun, problems: Problems): void {
   const { firstMs, lastMs } = timeOfData(run);
   const ended = run.ends.filter(({ process, atMs }) => data.has(process) && atMs <= lastMs);
   const duringData = ended.filter(
-    ({ process, atMs }) =>
+    ({ process, atMs, code }) =>
       atMs >= firstMs &&
+      (atMs < lastMs || code !== EXIT.ok) && // The first that ends shows that all are to.
       run.history.isInForce(process, atMs - SEEN_WITHIN_MS, atMs + SEEN_WITHIN_MS),
   );
   const { result, incidents, recovered } = completion;

@@ -88,8 +88,7 @@ function isWithoutData({ process, code, signal, atMs }: ProcessEnd, run: Finishe
   const task = taskOfInstance(process);
   const lives = task === undefined ? [] : run.workload.ledger.livesOf(task);
   if (task !== undefined && run.history.joinedMs(task) !== undefined && lives.length > 0) {
-    const isSpout = run.workload.plan.spouts.some(({ name }) => name === lives[0]?.component);
-    if (!isSpout && lives.every(({ endedAtMs }) => endedAtMs === undefined)) return false;
+    if (lives.every(({ endedAtMs }) => endedAtMs === undefined)) return false;
   }
   const isOrderly = code === EXIT.ok || signal === 'SIGTERM';
   return isOrderly && run.history.unwantedTimes(process).some(({ fromMs }) => fromMs <= atMs);

@@ -8,6 +8,8 @@ import { Places } from './places.ts';
 import { Problems } from './problems.ts';
 import { type MissingCopy, Trees } from './trees.ts';
 
+const CHOSEN_BY_USER: ReadonlySet<string> = new Set(['direct', 'custom']);
+
 /** From the last ack of a tree by a bolt to the `ack` of the message. */
 const ACKED_WITHIN_MS = 1000;
 
@@ -42,7 +44,7 @@ const MENDED_WITHIN_MS = 60_000;
  *     before, with that error.
  * F3. `lost-instance`: that instance or a connection of it had an end; `lost-stream-manager`: a
  *     stream manager or a connection of one had.
- * F4. `dropped`: the topology asks for it.
+ * F4. `dropped`: the topology asks for it, or user code names tasks of which one has retired.
  */
 export class ReasonChecker implements Checker {
   readonly name = 'fails have a true reason';
@@ -100,12 +102,18 @@ class Reasons {
       case 'lost-stream-manager':
         return this.#hasBreak(callback, message) ? undefined : 'and none was';
       case 'dropped':
-        return this.#settings.get('topology.droptuples.upon.backpressure')
-          ? undefined
-          : 'which nobody asked for';
+        return this.#mayDrop ? undefined : 'which nobody asked for';
       case undefined:
         return undefined;
     }
+  }
+
+  get #mayDrop(): boolean {
+    if (this.#settings.get('topology.droptuples.upon.backpressure')) return true;
+    const { history, workload } = this.#run;
+    const inputs = workload.plan.bolts.flatMap((bolt) => bolt.inputs);
+    const isChosen = inputs.some(({ grouping: { kind } }) => CHOSEN_BY_USER.has(kind));
+    return history.hasUpdates && isChosen;
   }
 
   #untruthOfTimeOut({ tuple, atMs }: Callback, message: Message): string | undefined {

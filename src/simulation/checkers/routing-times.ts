@@ -26,6 +26,9 @@ const SEEN_WITHIN_MS = 100;
 /** From the storing of a plan until user code knows it, in a run without faults. */
 const KNOWN_WITHIN_MS = 1_000;
 
+/** A set of a slow bolt: most calls of user code that may follow each other without a pause. */
+const CALLS_OF_A_TURN = 50;
+
 /** Some plans in a row that have the same tasks. */
 interface Phase {
   readonly routing: ExpectedRouting;
@@ -55,7 +58,8 @@ export class RoutingTimes {
   alternatives(tuple: KnownTuple, untilMs: number): readonly ExpectedRouting[] {
     if (this.#phases.length <= 1) return [this.#phases[0]?.routing ?? this.all];
     const { streamManager } = this.#places.of(tuple.task);
-    const fromEpoch = this.#run.history.workingEpoch(streamManager, tuple.atMs);
+    const sentMs = Math.min(tuple.atMs, untilMs) - this.#aheadMs(tuple);
+    const fromEpoch = this.#run.history.workingEpoch(streamManager, sentMs);
     return this.#between(fromEpoch, untilMs, tuple.task);
   }
 
@@ -77,6 +81,12 @@ export class RoutingTimes {
     return kind === 'direct' || kind === 'custom'
       ? this.alternativesOfUser(tuple, untilMs)
       : this.alternatives(tuple, untilMs);
+  }
+
+  /** Code that takes its time has a clock that is ahead, by all calls of one turn. */
+  #aheadMs({ component }: KnownTuple): number {
+    const bolt = this.#run.workload.plan.bolts.find(({ name }) => name === component);
+    return (bolt?.workMs ?? 0) * CALLS_OF_A_TURN;
   }
 
   #between(fromEpoch: number, untilMs: number, task: TaskId): readonly ExpectedRouting[] {

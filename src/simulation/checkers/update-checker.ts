@@ -81,8 +81,7 @@ function checkEnds(run: FinishedRun, problems: Problems): void {
     if (leftMs === undefined || leftMs >= (run.takenDownFromMs ?? run.endedAtMs)) continue;
     const lives = workload.ledger.livesOf(task);
     const hasEnded = lives.some(({ endedAtMs = Infinity }) => endedAtMs <= leftMs);
-    const isSpout = workload.plan.spouts.some(({ name }) => name === lives[0]?.component);
-    if (hasEnded || isSpout || isCutShort(task, run)) continue;
+    if (hasEnded || isCutShort(task, run)) continue;
     const { instance, streamManager } = places.of(task);
     const isLost = ends.some(
       ({ process, atMs }) => [instance, streamManager].includes(process) && atMs <= leftMs,

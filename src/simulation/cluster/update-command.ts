@@ -61,6 +61,9 @@ export async function storeUpdate(
         if (!(await isRetiring(topology, stateManager))) return next;
       } catch (error) {
         if (!hasCode(error, 'STATE_CONFLICT')) throw error; // W1: read it again.
+        // Taking an epoch makes the counter anew of a topology that ended in this moment.
+        const isThere = (await stateManager.read(path)) !== undefined;
+        if (!isThere) await stateManager.delete(paths.epoch(topology.id));
       }
     }
     if (clock.now() > deadlineMs) {

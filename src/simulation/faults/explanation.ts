@@ -76,14 +76,18 @@ export interface ExplanationOptions {
   readonly injected: readonly InjectedFault[];
   readonly brokenLinks: readonly BrokenLink[];
   readonly packing: PackingPlan;
+  /** Of all processes. */
+  readonly ends?: readonly ProcessEnd[];
 }
 
 export class InjectedFaultsExplanation implements FaultExplanation {
   readonly #injected: readonly InjectedFault[];
   readonly #brokenLinks: readonly BrokenLink[];
+  readonly #ends: readonly ProcessEnd[];
   readonly #ways: ReadonlyMap<TaskId, TaskPlace>;
 
-  constructor({ injected, brokenLinks, packing }: ExplanationOptions) {
+  constructor({ injected, brokenLinks, packing, ends = [] }: ExplanationOptions) {
+    this.#ends = ends;
     this.#injected = injected;
     this.#brokenLinks = brokenLinks;
     this.#ways = placesOf(packing);
@@ -94,7 +98,7 @@ export class InjectedFaultsExplanation implements FaultExplanation {
   }
 
   explainsEnd(end: ProcessEnd): boolean {
-    return this.#injected.some((injected) => explainsEnd(injected, end));
+    return this.#injected.some((injected) => explainsEnd(injected, end, this.#ends));
   }
 
   explainsLoss({ from, to, emittedAtMs }: LostWay): boolean {
@@ -150,7 +154,11 @@ function placesOf(packing: PackingPlan): ReadonlyMap<TaskId, TaskPlace> {
   return places;
 }
 
-function explainsEnd(injected: InjectedFault, end: ProcessEnd): boolean {
+function explainsEnd(
+  injected: InjectedFault,
+  end: ProcessEnd,
+  ends: readonly ProcessEnd[],
+): boolean {
   const { fault, processes, atMs, endsAtMs } = injected;
   const { process } = end;
   if (end.atMs < atMs) return false;
@@ -158,7 +166,9 @@ function explainsEnd(injected: InjectedFault, end: ProcessEnd): boolean {
     if (processes.includes(process) && end.signal === 'SIGKILL') return end.atMs <= endsAtMs;
     return follows(processes, process) && end.atMs <= endsAtMs + FOLLOWS_WITHIN_MS;
   }
-  if (fault.kind === 'pause') return isKilledPaused(injected, end);
+  if (fault.kind === 'pause') {
+    return isKilledPaused(injected, end) || isLeftBehind(injected, end, ends);
+  }
   // What should have ended meanwhile is killed when all go on.
   if (fault.kind === 'suspend') {
     return isKilledPaused({ ...injected, endsAtMs: endsAtMs + NOTICED_WITHIN_MS }, end);
@@ -181,6 +191,20 @@ function isRestarted(only: number | undefined, process: string): boolean {
 
 function isKilledPaused({ processes, endsAtMs }: InjectedFault, end: ProcessEnd): boolean {
   return processes.includes(end.process) && end.signal === 'SIGKILL' && end.atMs <= endsAtMs;
+}
+
+/** A paused executor was taken for hung and killed: what it leaves goes with it (E1). */
+function isLeftBehind(
+  injected: InjectedFault,
+  { process, atMs }: ProcessEnd,
+  ends: readonly ProcessEnd[],
+): boolean {
+  const { processes } = injected;
+  const killed = ends.find(
+    (end) => processes.includes(end.process) && isKilledPaused(injected, end),
+  );
+  if (killed === undefined || atMs < killed.atMs) return false;
+  return follows(processes, process) && atMs <= killed.atMs + FOLLOWS_WITHIN_MS;
 }
 
 /** What the disk says when it refuses, and the state manager for it. */

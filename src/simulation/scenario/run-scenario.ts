@@ -161,7 +161,12 @@ class ScenarioRun {
       workload: this.#workload,
       packing,
       history,
-      explanation: new InjectedFaultsExplanation({ injected, brokenLinks, packing }),
+      explanation: new InjectedFaultsExplanation({
+        injected,
+        brokenLinks,
+        packing,
+        ends: this.#ends,
+      }),
       outcome: this.#outcomeOf(end),
       endedAtMs: this.#kernel.nowMs,
       takenDownFromMs: known.length === 0 ? undefined : Math.min(...known),

@@ -50,6 +50,7 @@ export class SpoutWork {
     if (!this.task.context.isRetiring || this.#isRetiring) return;
     this.#isRetiring = true;
     this.rest();
+    this.#endWhenSettled();
   }
 
   /** What has failed, and nothing that has not been read yet. */
@@ -179,6 +180,7 @@ export class SpoutWork {
 
   /** The end is there when the last message is settled, however early it was announced. */
   #endWhenSettled(): void {
+    if (this.#isRetiring && this.#pending === 0) this.task.end();
     if (this.#description.replay?.endsEarly === true && this.#isSettled) this.task.end();
   }
 
