@@ -149,13 +149,10 @@ function isOvertaken(record: CommandRecord, run: FinishedRun): boolean {
   );
 }
 
-/** An update waits for a plan that it can change, and what it stores then counts. */
-function isStoredLater(
-  other: CommandRecord,
-  { command, returnedAtMs = 0 }: CommandRecord,
-): boolean {
-  if (!LIVE.has(command)) return false;
-  return (other.returnedAtMs ?? Number.POSITIVE_INFINITY) >= returnedAtMs;
+/** An update returns when it has stored its plan: one that was given earlier may do so later. */
+function isStoredLater(other: CommandRecord, { command, returnedAtMs }: CommandRecord): boolean {
+  if (!LIVE.has(command) || other.error !== undefined) return false;
+  return (other.returnedAtMs ?? -1) >= (returnedAtMs ?? Number.POSITIVE_INFINITY);
 }
 
 /** Whether tasks were asked for, and never began, of a component that had ended by then. */

@@ -17,8 +17,8 @@ const SEEN_WITHIN_MS = 200;
  * The end of input reaches everyone, and the record of it tells the truth.
  *
  * E1. In a completed run every task of the last plan has come to its end: spouts have read all of
- *     their input, but for those that an update was taking away; `finish` of every bolt has
- *     returned.
+ *     their input, but for those that an update was taking away, or brought too late; `finish` of
+ *     every bolt has returned.
  * E2. `finish` begins at most once in a life, and nothing is executed in that life afterwards.
  * E3. The record says `completed-with-losses` exactly when a process that carries data ended while
  *     there was data and a plan that has it, and names it, or the stream manager of its container
@@ -75,7 +75,9 @@ function checkAllEnded(run: FinishedRun, problems: Problems): void {
     history.planAt(takenDownFromMs)?.instances.map(({ task }) => task) ?? routing.tasks,
   );
   const isLasting = (task: TaskId): boolean =>
-    inPlan.has(task) && history.retiringMs(task) === undefined;
+    inPlan.has(task) &&
+    history.retiringMs(task) === undefined &&
+    history.withoutInputMs(task) === undefined;
   const spouts = new Set(workload.plan.spouts.map(({ name }) => name));
   for (const task of routing.tasks) {
     if (!inPlan.has(task)) continue;

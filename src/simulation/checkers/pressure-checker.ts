@@ -40,7 +40,7 @@ interface Kept {
  *     times a second (pressure-announcer.ts, A1), as often as looks are: they may find it announced
  *     each time and the hold never. So each stop message that comes begins the time anew.
  * B5. When a topology has completed in a run without faults nobody is behind: of the messages that
- *     each one got of a task, the last one is a stop.
+ *     each one got of a task, the last one is a stop. (Those of them that the last plan has.)
  */
 export class PressureChecker implements Checker {
   readonly name = 'back pressure ends';
@@ -112,10 +112,12 @@ export class PressureChecker implements Checker {
   /** B5 */
   #checkLast(run: FinishedRun, problems: Problems): void {
     const lastPlan = run.history.planAt(run.takenDownFromMs ?? run.endedAtMs);
-    const inPlan = lastPlan && new Set(lastPlan.instances.map(({ task }) => String(task)));
+    const tasks = lastPlan && new Set(lastPlan.instances.map(({ task }) => String(task)));
+    const holders = lastPlan && new Set<string>(lastPlan.streamManagers.map(({ id }) => id));
     for (const [key, startedMs] of this.#startedMs) {
-      const [holder, owner, task = ''] = key.split(' ');
-      if ((this.#stoppedMs.get(key) ?? -1) >= startedMs || inPlan?.has(task) === false) continue;
+      const [holder = '', owner, task = ''] = key.split(' ');
+      if ((this.#stoppedMs.get(key) ?? -1) >= startedMs) continue;
+      if (tasks?.has(task) === false || holders?.has(holder) === false) continue;
       problems.add(`${owner} never told ${holder} that task ${task} is not behind any more`);
     }
   }

@@ -102,18 +102,27 @@ class Reasons {
       case 'lost-stream-manager':
         return this.#hasBreak(callback, message) ? undefined : 'and none was';
       case 'dropped':
-        return this.#mayDrop ? undefined : 'which nobody asked for';
+        return this.#mayDrop(callback) ? undefined : 'which nobody asked for';
       case undefined:
         return undefined;
     }
   }
 
-  get #mayDrop(): boolean {
+  /** F4 */
+  #mayDrop({ atMs }: Callback): boolean {
     if (this.#settings.get('topology.droptuples.upon.backpressure')) return true;
-    const { history, workload } = this.#run;
-    const inputs = workload.plan.bolts.flatMap((bolt) => bolt.inputs);
-    const isChosen = inputs.some(({ grouping: { kind } }) => CHOSEN_BY_USER.has(kind));
-    return history.hasUpdates && isChosen;
+    const { history, workload, packing } = this.#run;
+    const chosen = new Set(
+      workload.plan.bolts
+        .filter(({ inputs }) => inputs.some(({ grouping }) => CHOSEN_BY_USER.has(grouping.kind)))
+        .map(({ name }): string => name),
+    );
+    return packing.containers.some(({ instances }) =>
+      instances.some(
+        ({ component, task }) =>
+          chosen.has(component) && (history.retiringMs(task) ?? Number.POSITIVE_INFINITY) <= atMs,
+      ),
+    );
   }
 
   #untruthOfTimeOut({ tuple, atMs }: Callback, message: Message): string | undefined {

@@ -10,6 +10,7 @@ import {
   type Reader,
 } from './expected-routing.ts';
 import { Places } from './places.ts';
+import { aheadMs, underWayMs } from './user-clock.ts';
 
 /*
   By which plans a tuple may have been routed, where the tasks of a topology change while it runs.
@@ -18,16 +19,14 @@ import { Places } from './places.ts';
       the delivery. Nobody sees that time, so any plan between is allowed; outside of an update it
       is one.
   T2. Where user code chooses the task, it does so by the plan that its instance knows, which may be
-      older: any plan since then, and before, as long as news of plans may take.
+      older: any plan since then, and before, as long as news of plans may take. It is told between
+      two calls: one that has begun before goes on by what it knew.
 */
 
 /** A plan that is stored may be in use before it is seen to be stored. */
 const SEEN_WITHIN_MS = 100;
 /** From the storing of a plan until user code knows it, in a run without faults. */
 const KNOWN_WITHIN_MS = 1_000;
-
-/** A set of a slow bolt: most calls of user code that may follow each other without a pause. */
-const CALLS_OF_A_TURN = 50;
 
 /** Some plans in a row that have the same tasks. */
 interface Phase {
@@ -58,7 +57,8 @@ export class RoutingTimes {
   alternatives(tuple: KnownTuple, untilMs: number): readonly ExpectedRouting[] {
     if (this.#phases.length <= 1) return [this.#phases[0]?.routing ?? this.all];
     const { streamManager } = this.#places.of(tuple.task);
-    const sentMs = Math.min(tuple.atMs, untilMs) - this.#aheadMs(tuple);
+    const { plan } = this.#run.workload;
+    const sentMs = Math.min(tuple.atMs, untilMs) - aheadMs(plan, tuple.component);
     const fromEpoch = this.#run.history.workingEpoch(streamManager, sentMs);
     return this.#between(fromEpoch, untilMs, tuple.task);
   }
@@ -69,7 +69,9 @@ export class RoutingTimes {
     const { explanation, history, workload } = this.#run;
     const hangs = workload.ledger.hangs.some(({ task }) => task === tuple.task);
     const { streamManager } = this.#places.of(tuple.task);
-    const knownMs = tuple.atMs - KNOWN_WITHIN_MS;
+    const { plan } = workload;
+    const lateMs = aheadMs(plan, tuple.component) + underWayMs(plan, tuple.component);
+    const knownMs = tuple.atMs - KNOWN_WITHIN_MS - lateMs;
     const isLate = explanation.hasFaults || hangs;
     const fromEpoch = isLate ? 0 : history.workingEpoch(streamManager, knownMs);
     return this.#between(fromEpoch, untilMs, tuple.task);
@@ -81,12 +83,6 @@ export class RoutingTimes {
     return kind === 'direct' || kind === 'custom'
       ? this.alternativesOfUser(tuple, untilMs)
       : this.alternatives(tuple, untilMs);
-  }
-
-  /** Code that takes its time has a clock that is ahead, by all calls of one turn. */
-  #aheadMs({ component }: KnownTuple): number {
-    const bolt = this.#run.workload.plan.bolts.find(({ name }) => name === component);
-    return (bolt?.workMs ?? 0) * CALLS_OF_A_TURN;
   }
 
   #between(fromEpoch: number, untilMs: number, task: TaskId): readonly ExpectedRouting[] {

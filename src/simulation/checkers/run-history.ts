@@ -138,6 +138,13 @@ export class RunHistory {
     )?.atMs;
   }
 
+  /** When a new spout task was said to have come too late; undefined when it never was. */
+  withoutInputMs(task: number): number | undefined {
+    return this.#plans.find(({ plan }) =>
+      plan.instances.some((one) => one.task === task && one.isWithoutInput === true),
+    )?.atMs;
+  }
+
   /** When a task came into the plan in force. */
   joinedMs(task: number): number | undefined {
     return this.#plans.find(({ plan }) => hasTask(plan, task))?.atMs;

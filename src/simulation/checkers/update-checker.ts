@@ -1,12 +1,13 @@
 import type { TaskId } from '../../base/ids.ts';
 import type { PackingPlan } from '../../model/packing-plan.ts';
-import type { PhysicalPlan } from '../../model/physical-plan.ts';
+import { mayBegin, type PhysicalPlan } from '../../model/physical-plan.ts';
 import { settledPacking } from '../../model/settled-packing.ts';
 import type { Checker, FinishedRun, LivingEvent, SimulationEvent } from './checker.ts';
 import { isCutShort } from './loss-causes.ts';
 import { Places } from './places.ts';
 import { Problems } from './problems.ts';
 import type { SeenPlan } from './run-history.ts';
+import { aheadMs } from './user-clock.ts';
 
 /** From the end of what retires to a packing plan without it. */
 const SETTLED_WITHIN_MS = 20_000;
@@ -29,12 +30,15 @@ const DRAINED_WITHIN_MS = 60_000;
  * U4. Soon after a plan no process is there that it does not name.
  * U5. A spout's place never has two readers: a task that is opened has no index that a retiring
  *     task of its component has in the plan of that moment.
+ * U6. A new spout task is not opened while it is joining, and never when it has come too late. That
+ *     is so only if all tasks of its component that had begun had read all of their input, or if a
+ *     task that reads from it had ended.
  */
 export class UpdateChecker implements Checker {
   readonly name = 'updates come to their end';
   #hasChanged = false;
-  /** The last look at each name. */
-  readonly #living = new Map<string, number>();
+  /** By name: its processes, one after the other, as far as they were seen. */
+  readonly #living = new Map<string, SeenLife[]>();
 
   observe(event: SimulationEvent): void {
     if (event.kind === 'packing') this.#hasChanged = true;
@@ -49,20 +53,30 @@ export class UpdateChecker implements Checker {
     checkNumbers(run, problems);
     this.#checkProcesses(run, problems);
     checkSpouts(run, problems);
+    checkBeginnings(run, problems);
     return problems.list();
   }
 
   #look({ processes, atMs }: LivingEvent): void {
     if (!this.#hasChanged) return;
-    for (const { name } of processes) this.#living.set(name, atMs);
+    for (const { name, pid } of processes) {
+      const lives = this.#living.get(name) ?? [];
+      this.#living.set(name, lives);
+      const last = lives.at(-1);
+      if (last?.pid === pid) last.lastMs = atMs;
+      else lives.push({ pid, fromMs: atMs, lastMs: atMs });
+    }
   }
 
   /** U4 */
   #checkProcesses(run: FinishedRun, problems: Problems): void {
-    for (const [process, lastMs] of this.#living) {
+    const endMs = run.takenDownFromMs ?? run.endedAtMs;
+    for (const [process, lives] of this.#living) {
       for (const { fromMs, toMs } of run.history.unwantedTimes(process)) {
-        const untilMs = Math.min(lastMs, toMs, run.takenDownFromMs ?? run.endedAtMs);
-        if (untilMs - fromMs <= ENDED_WITHIN_MS) continue;
+        const seen = lives.filter((life) => life.fromMs < toMs && life.lastMs > fromMs);
+        const sinceMs = Math.max(seen[0]?.fromMs ?? toMs, fromMs);
+        const untilMs = Math.min(seen.at(-1)?.lastMs ?? fromMs, toMs, endMs);
+        if (untilMs - sinceMs <= ENDED_WITHIN_MS) continue;
         const executor = `executor-${/\d+/.exec(process)?.[0]}`;
         const processes = [process, executor, 'scheduler'];
         if (run.explanation.explainsDelay({ processes, fromMs, toMs: untilMs })) continue;
@@ -70,6 +84,13 @@ export class UpdateChecker implements Checker {
       }
     }
   }
+}
+
+/** One process, by when it was seen. */
+interface SeenLife {
+  readonly pid: number;
+  readonly fromMs: number;
+  lastMs: number;
 }
 
 /** U1 */
@@ -80,7 +101,10 @@ function checkEnds(run: FinishedRun, problems: Problems): void {
     const leftMs = history.leftMs(task);
     if (leftMs === undefined || leftMs >= (run.takenDownFromMs ?? run.endedAtMs)) continue;
     const lives = workload.ledger.livesOf(task);
-    const hasEnded = lives.some(({ endedAtMs = Infinity }) => endedAtMs <= leftMs);
+    const hasEnded = lives.some(
+      ({ endedAtMs = Infinity, component }) =>
+        endedAtMs - aheadMs(workload.plan, component) <= leftMs,
+    );
     if (hasEnded || isCutShort(task, run)) continue;
     const { instance, streamManager } = places.of(task);
     const isLost = ends.some(
@@ -164,6 +188,47 @@ function checkSpouts({ workload, history }: FinishedRun, problems: Problems): vo
         `which task ${reader.task} had`,
     );
   }
+}
+
+/** U6 */
+function checkBeginnings(run: FinishedRun, problems: Problems): void {
+  const { history, packing } = run;
+  const { ledger } = run.workload;
+  for (const { task, component, openedAtMs } of ledger.lives) {
+    const plans = [history.planAt(openedAtMs), history.planAt(openedAtMs + SEEN_WITHIN_MS)];
+    const isJoining = (plan: PhysicalPlan | undefined): boolean =>
+      plan?.instances.some((one) => one.task === task && one.joiningEpoch !== undefined) === true;
+    if (!plans.every(isJoining)) continue;
+    problems.add(`task ${task} of ${component} was opened at ${openedAtMs} ms, still joining`);
+  }
+  for (const task of tasksOf(packing)) {
+    const atMs = history.withoutInputMs(task);
+    if (atMs === undefined) continue;
+    const plan = history.planAt(atMs);
+    const own = plan?.instances.find((instance) => instance.task === task);
+    if (ledger.livesOf(task).length > 0) problems.add(`task ${task} came too late and was opened`);
+    if (plan === undefined || own === undefined || isTooLate(own.component, plan, run)) continue;
+    problems.add(`task ${task} of ${own.component} is said to come too late at ${atMs} ms`);
+  }
+}
+
+function isTooLate(component: string, plan: PhysicalPlan, { workload }: FinishedRun): boolean {
+  const { spouts, bolts } = workload.plan;
+  const { ledger } = workload;
+  const tuples = spouts.find(({ name }) => name === component)?.tuples ?? 0;
+  const hasReadAll = (task: TaskId): boolean => ledger.counted('input', task) >= tuples;
+  const begun = plan.instances.filter((one) => one.component === component && mayBegin(one));
+  if (begun.every(({ task }) => hasReadAll(task))) return true;
+  const readers = new Set(
+    bolts
+      .filter(({ inputs }) => inputs.some((input) => input.component === component))
+      .map(({ name }): string => name),
+  );
+  return plan.instances.some(
+    (one) =>
+      readers.has(one.component) &&
+      ledger.livesOf(one.task).some(({ endedAtMs }) => endedAtMs !== undefined),
+  );
 }
 
 function tasksOf({ containers }: PackingPlan): readonly TaskId[] {

@@ -122,6 +122,7 @@ export class QuickStart {
       metricsPages: port + 4,
       metricsCacheServer: port + 5,
       metricsCacheStats: port + 6,
+      shell: 0, // There is no executor to listen on it.
     };
     container.converge(wantedProcesses(packingPlan, args, ports, { hasMetricsCache: false }));
   }

@@ -38,6 +38,10 @@ export function clusterFaults(
         for (const number of dead) network.drop(number);
       };
     },
+    blackHole: ([from, to]) => {
+      for (const number of connectionsBetween(cluster, [from, to])) network.halfOpen(number);
+      return healing(network.faults.partition({ from, to }));
+    },
     partition: ([from, to], { oneWay }) =>
       healing(network.faults.partition({ from, to, isOneWay: oneWay })),
     slowDisk: (extraMs) => healing(disk.faults.slow({ delayMs: extraMs })),

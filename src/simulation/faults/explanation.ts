@@ -12,7 +12,8 @@ import { isDuplicate, placeOf } from './targets.ts';
   otherwise. So
 
   E1. Killing a process excuses its end and the loss of what it held. With an executor all of its
-      container ends, since its processes end when it does.
+      container ends, since its processes end when it does, and those that stand still just then
+      when they go on.
   E2. A connection that was seen to break excuses the loss of what was emitted before on the ways
       that lead over it, where a fault of links or a long pause of one of its ends can have broken
       it: whoever gets no answer to a handshake in time gives the connection up. It ends nobody.
@@ -34,6 +35,7 @@ import { isDuplicate, placeOf } from './targets.ts';
 const BREAKING: ReadonlySet<FaultKind> = new Set<FaultKind>([
   'drop-connection',
   'half-open',
+  'black-hole',
   'partition',
   'slow-link',
   'pause',
@@ -50,7 +52,7 @@ const EVERYWHERE: ReadonlySet<FaultKind> = new Set<FaultKind>([
 /**
  * How long after a fault things may still be late: the longest back-off of a restart (10 s), the
  * time limit of an attempt to connect (10 s), the silence before a stream manager is given up
- * (10 s).
+ * (10 s), twice that of a link.
  */
 const RECOVERY_MS = 30_000;
 
@@ -58,6 +60,9 @@ const SCHEDULER = 'scheduler';
 
 /** A process notices late that a connection has broken when the network delivers late. */
 const NOTICED_WITHIN_MS = 10_000;
+
+/** Twice the silence that ends a link, where most were silent at once, and a few looks. */
+const GIVEN_UP_WITHIN_MS = 25_000;
 
 /**
  * A process hears of the end of its executor at once, but may be busy: as long as an executor is
@@ -98,7 +103,8 @@ export class InjectedFaultsExplanation implements FaultExplanation {
   }
 
   explainsEnd(end: ProcessEnd): boolean {
-    return this.#injected.some((injected) => explainsEnd(injected, end, this.#ends));
+    const all = { injected: this.#injected, ends: this.#ends };
+    return this.#injected.some((injected) => explainsEnd(injected, end, all));
   }
 
   explainsLoss({ from, to, emittedAtMs }: LostWay): boolean {
@@ -157,17 +163,17 @@ function placesOf(packing: PackingPlan): ReadonlyMap<TaskId, TaskPlace> {
 function explainsEnd(
   injected: InjectedFault,
   end: ProcessEnd,
-  ends: readonly ProcessEnd[],
+  all: Required<Pick<ExplanationOptions, 'injected' | 'ends'>>,
 ): boolean {
   const { fault, processes, atMs, endsAtMs } = injected;
   const { process } = end;
   if (end.atMs < atMs) return false;
   if (fault.kind === 'crash' || fault.kind === 'restart-storm') {
     if (processes.includes(process) && end.signal === 'SIGKILL') return end.atMs <= endsAtMs;
-    return follows(processes, process) && end.atMs <= endsAtMs + FOLLOWS_WITHIN_MS;
+    return follows(processes, process) && end.atMs <= hearsByMs(injected, process, all);
   }
   if (fault.kind === 'pause') {
-    return isKilledPaused(injected, end) || isLeftBehind(injected, end, ends);
+    return isKilledPaused(injected, end) || isLeftBehind(injected, end, all.ends);
   }
   // What should have ended meanwhile is killed when all go on.
   if (fault.kind === 'suspend') {
@@ -181,6 +187,20 @@ function explainsEnd(
   if (fault.kind !== 'command') return false;
   if (fault.command === 'kill') return end.code === EXIT.ok || end.signal === 'SIGKILL';
   return fault.command === 'restart' && isRestarted(fault.container, process);
+}
+
+/** By when a process has ended with its executor, unless it, or the whole machine, stands still. */
+function hearsByMs(
+  { endsAtMs }: InjectedFault,
+  process: string,
+  { injected }: Pick<ExplanationOptions, 'injected'>,
+): number {
+  const byMs = endsAtMs + FOLLOWS_WITHIN_MS;
+  const stops = injected.filter(
+    ({ fault: { kind }, processes, atMs }) =>
+      (kind === 'pause' || kind === 'suspend') && processes.includes(process) && atMs <= byMs,
+  );
+  return Math.max(endsAtMs, ...stops.map((stop) => stop.endsAtMs)) + FOLLOWS_WITHIN_MS;
 }
 
 /** Whoever lived when it was asked for does not matter: it may have had to wait for its turn. */
@@ -252,7 +272,8 @@ function isTouched({ processes, ends, fault }: InjectedFault, process: string): 
 function mayBreak(injected: InjectedFault, between: Hop, atMs: number): boolean {
   const { fault, endsAtMs } = injected;
   if (!BREAKING.has(fault.kind)) return false;
-  if (injected.atMs > atMs || atMs > endsAtMs + NOTICED_WITHIN_MS) return false;
+  const noticedMs = fault.kind === 'black-hole' ? GIVEN_UP_WITHIN_MS : NOTICED_WITHIN_MS;
+  if (injected.atMs > atMs || atMs > endsAtMs + noticedMs) return false;
   return between.some((process) => isTouched(injected, process));
 }
 

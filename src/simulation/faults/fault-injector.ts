@@ -41,6 +41,8 @@ export interface FaultPorts {
   dropConnections(ends: NamedEnds): void;
   /** The connections break when it is undone. */
   halfOpen(ends: NamedEnds): Undo;
+  /** The connections stay dead when it is undone, and others can be made. */
+  blackHole(ends: NamedEnds): Undo;
   partition(ends: NamedEnds, options: { readonly oneWay: boolean }): Undo;
   slowDisk(extraMs: number): Undo;
   fillDisk(): Undo;
@@ -102,6 +104,8 @@ export class FaultInjector {
         });
       case 'half-open':
         return this.#onLinks(fault, (ends) => ports.halfOpen(ends));
+      case 'black-hole':
+        return this.#onLinks(fault, (ends) => ports.blackHole(ends));
       case 'partition':
         return this.#onLinks(fault, (ends) => ports.partition(ends, fault));
       case 'slow-disk':

@@ -64,6 +64,17 @@ export type Fault =
       readonly between: Ends;
       readonly forMs: number;
     }
+  /**
+   * Bytes vanish and no connection can be made; afterwards it can, but those that were there stay
+   * dead, and nobody is ever told: whoever has one has to find out. Between stream managers and
+   * instances only, whose links have beats.
+   */
+  | {
+      readonly atMs: number;
+      readonly kind: 'black-hole';
+      readonly between: Ends;
+      readonly forMs: number;
+    }
   /** Nothing passes, and no connection can be made; one way: only from the first to the second. */
   | {
       readonly atMs: number;

@@ -51,6 +51,9 @@ const WEIGHTS: readonly Weighted[] = [
   { kind: 'command', weight: 4 },
 ];
 
+/** Drawn apart from the others (withBlackHole). */
+const APART: readonly Weighted[] = [{ kind: 'black-hole', weight: 1 }];
+
 /** Indices of targets go round, so that any number means some process. */
 const INDEX_MAX = 12;
 
@@ -69,6 +72,16 @@ export function generateFaults(random: Random, limits: FaultLimits): FaultPlan {
   return plan.toSorted((one, other) => one.atMs - other.atMs);
 }
 
+/** In so many plans a way swallows what it is given. */
+const BLACK_HOLES = 6;
+
+/** The plan, now and then with a black hole, drawn apart: the rest stays what it was. */
+export function withBlackHole(random: Random, plan: FaultPlan, limits: FaultLimits): FaultPlan {
+  if (plan.length === 0 || random.below(BLACK_HOLES) > 0) return plan;
+  const more = generateFaults(random, { ...limits, faultsMax: 1, kinds: ['black-hole'] });
+  return [...plan, ...more].toSorted((one, other) => one.atMs - other.atMs);
+}
+
 interface Draw {
   readonly atMs: number;
   readonly random: Random;
@@ -76,7 +89,10 @@ interface Draw {
 }
 
 function chooseKind(random: Random, kinds: readonly FaultKind[] | undefined): FaultKind {
-  const chosen = WEIGHTS.filter(({ kind }) => kinds === undefined || kinds.includes(kind));
+  const chosen =
+    kinds === undefined
+      ? WEIGHTS
+      : [...WEIGHTS, ...APART].filter(({ kind }) => kinds.includes(kind));
   const total = chosen.reduce((sum, { weight }) => sum + weight, 0);
   let left = random.below(total);
   for (const { kind, weight } of chosen) {
@@ -112,6 +128,8 @@ function createFault(kind: FaultKind, draw: Draw): Fault {
       return { atMs, kind, between: ends(draw) };
     case 'half-open':
       return { atMs, kind, between: ends(draw), forMs: duration(random, 12_000) };
+    case 'black-hole':
+      return { atMs, kind, between: watchedEnds(draw), forMs: duration(random, 4_000) };
     case 'partition': {
       const oneWay = random.below(2) === 0;
       return { atMs, kind, between: ends(draw), oneWay, forMs: duration(random, 12_000) };
@@ -198,6 +216,17 @@ function ends({ random, limits }: Draw): Ends {
       return [[`stream-manager#${first}`], [`stream-manager#${second}`]];
     }
   }
+}
+
+/** Those whose links have beats. */
+function watchedEnds({ random, limits }: Draw): Ends {
+  const index = random.below(INDEX_MAX);
+  if (random.below(2) === 0) return [[`instance#${index}`], allStreamManagers(limits)];
+  return [[`stream-manager#${index}`], allStreamManagers(limits)];
+}
+
+function allStreamManagers({ containers }: FaultLimits): readonly Target[] {
+  return Array.from({ length: containers }, (_, index): Target => `stream-manager#${index}`);
 }
 
 /** Short ones as often as long ones: up to `maxMs`, evenly over its orders of magnitude. */

@@ -45,6 +45,7 @@ const FIELDS: Readonly<Record<FaultKind, Readonly<Record<string, FieldType>>>> =
   'slow-link': { between: 'ends', extraMs: 'milliseconds', forMs: 'milliseconds' },
   'drop-connection': { between: 'ends' },
   'half-open': { between: 'ends', forMs: 'milliseconds' },
+  'black-hole': { between: 'ends', forMs: 'milliseconds' },
   partition: { between: 'ends', oneWay: 'boolean', forMs: 'milliseconds' },
   'slow-disk': { extraMs: 'milliseconds', forMs: 'milliseconds' },
   'full-disk': { forMs: 'milliseconds' },

@@ -39,6 +39,7 @@ export function environmentOf(
     sayReady,
     process: process.identity,
     startBeating: (periodMs) => process.startBeating(mainThread, periodMs),
+    answerParent: () => {},
     roomWait: () => ({ wait: () => false }),
     startGateway: (start, events) =>
       startSimulatedGateway(process, (thread) => gatewayEnvironmentOf(machine, process, thread), {
@@ -57,6 +58,7 @@ export function gatewayEnvironmentOf(
   return {
     ...threadPortsOf(machine, process, thread),
     startBeating: (periodMs) => process.startBeating(thread, periodMs),
+    answerParent: () => {}, // Nobody asks: a look from outside has no place in simulated time.
     taskStack: async () => undefined, // As from a thread that is inside a native call.
     kill: () => process.signal('SIGKILL'),
     watchParent: (onGone) => process.onInputEnd(thread, onGone),

@@ -22,21 +22,36 @@ export interface SimulatedLogOptions {
 
 /** A process's log whose lines go to the simulation instead of a file. */
 export function openSimulatedLog(options: SimulatedLogOptions): LogFile {
-  return { ...loggerOf(options, {}), dropped: 0, close() {} };
+  const threshold = { level: options.level };
+  return {
+    ...loggerOf(options, threshold, {}),
+    dropped: 0,
+    setLevel: (level) => {
+      threshold.level = level;
+    },
+    close() {},
+  };
 }
 
-function loggerOf({ name, level, nowMs, onLine }: SimulatedLogOptions, bound: LogFields): Logger {
+function loggerOf(
+  options: SimulatedLogOptions,
+  threshold: { readonly level: LogLevel },
+  bound: LogFields,
+): Logger {
+  const { name, nowMs, onLine } = options;
   const at = (lineLevel: LogLevel): Logger['info'] => {
-    if (LOG_LEVELS.indexOf(lineLevel) < LOG_LEVELS.indexOf(level)) return () => {};
-    return (message, fields) =>
+    const rank = LOG_LEVELS.indexOf(lineLevel);
+    return (message, fields) => {
+      if (rank < LOG_LEVELS.indexOf(threshold.level)) return;
       onLine({ atMs: nowMs(), name, level: lineLevel, message, fields: { ...bound, ...fields } });
+    };
   };
   return {
     debug: at('debug'),
     info: at('info'),
     warn: at('warn'),
     error: at('error'),
-    child: (fields) => loggerOf({ name, level, nowMs, onLine }, { ...bound, ...fields }),
+    child: (fields) => loggerOf(options, threshold, { ...bound, ...fields }),
   };
 }
 

@@ -50,6 +50,7 @@ function isInForce(
   return (
     isSettled &&
     plan.instances.length === length &&
+    plan.instances.every(({ joiningEpoch }) => joiningEpoch === undefined) &&
     tasksOf(packingInForce(wanted, plan)) === tasksOf(wanted)
   );
 }

@@ -1,6 +1,6 @@
 import { endOfPlan, type FaultPlan } from '../faults/fault.ts';
 import { type ChangePlan, generateChanges } from '../faults/generate-changes.ts';
-import { generateFaults } from '../faults/generate-faults.ts';
+import { type FaultLimits, generateFaults, withBlackHole } from '../faults/generate-faults.ts';
 import { NamedRandom } from '../kernel/named-random.ts';
 import { aimAtData } from '../faults/aim-at-data.ts';
 import { describeWorkload } from '../workload/describe-workload.ts';
@@ -73,23 +73,29 @@ function describedBy(random: NamedRandom, mode: Mode): WorkloadDescription {
 
 /** One seed in four has no faults: it has to be exact. */
 function planOf(random: NamedRandom, workload: WorkloadDescription, mode: Mode): FaultPlan {
-  const plan = drawnPlan(random, workload);
+  const limits = limitsOf(workload);
+  const drawn = drawnPlan(random, limits);
+  const plan = withBlackHole(random.of('silent links'), drawn, limits);
   return mode === 'at-least-once' ? aimAtData(random.of('aim'), plan) : plan;
 }
 
-function drawnPlan(random: NamedRandom, workload: WorkloadDescription): FaultPlan {
+function drawnPlan(random: NamedRandom, limits: FaultLimits): FaultPlan {
   const draw = random.of('faults');
   const share = draw.below(4);
   if (share === 0) return [];
+  // Most faults are found by few of them, and what is found is then easy to understand.
+  return generateFaults(draw, share === 1 ? { ...limits, faultsMax: 1 } : limits);
+}
+
+function limitsOf(workload: WorkloadDescription): FaultLimits {
   const toMs = START_MS + Math.max(SPAN_MS_MIN, spanMsOf(workload));
-  return generateFaults(draw, {
-    // Most faults are found by few of them, and what is found is then easy to understand.
-    faultsMax: share === 1 ? 1 : FAULTS_MAX,
+  return {
+    faultsMax: FAULTS_MAX,
     fromMs: 0,
     toMs,
     horizonMs: toMs + FAULT_TAIL_MS,
     containers: workload.containers,
-  });
+  };
 }
 
 function changesOf(random: NamedRandom, workload: WorkloadDescription): ChangePlan {

@@ -37,6 +37,7 @@ export class SpoutWork {
   /** To be called when the component is opened. */
   begin(): void {
     if (this.#description.replay !== undefined) this.#source.begin();
+    this.#noteRetirement(); // The first plan that it sees may take it away.
   }
 
   /** An update takes the task away: it reads no more of its input. */
@@ -47,6 +48,10 @@ export class SpoutWork {
   /** The component is told of another plan. */
   update(): void {
     this.task.look();
+    this.#noteRetirement();
+  }
+
+  #noteRetirement(): void {
     if (!this.task.context.isRetiring || this.#isRetiring) return;
     this.#isRetiring = true;
     this.rest();

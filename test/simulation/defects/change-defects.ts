@@ -6,6 +6,8 @@ import type { PackingPlan } from '../../../src/model/packing-plan.ts';
 import { settledPacking } from '../../../src/model/settled-packing.ts';
 import type { Interposer } from '../../../src/simulation/machine/interposer.ts';
 import { EndMarkers } from '../../../src/stream-manager/end-markers.ts';
+import { CompletionKeeper } from '../../../src/topology-master/completion-keeper.ts';
+import { PlanKeeper } from '../../../src/topology-master/plan-keeper.ts';
 import {
   NewInstanceAssignment,
   NewPhysicalPlan,
@@ -77,6 +79,23 @@ export const CHANGE_DEFECTS: readonly Defect[] = [
     seeds: [1, 2],
     hasChanges: true,
     interposer: withPackingPlans(reusedNumbers),
+  },
+  {
+    name: 'a new spout is said to come too late',
+    foundBy: 'updates come to their end',
+    seeds: [7, 31],
+    hasChanges: true,
+    replace: () =>
+      replaced(CompletionKeeper.prototype, 'hasEndedBefore', () => ({ value: () => true })),
+  },
+  {
+    name: 'the topology completes while its next plan is being stored',
+    foundBy: 'end of input',
+    seeds: [2158, 2053],
+    mode: 'at-least-once',
+    hasChanges: true,
+    replace: () =>
+      replaced(PlanKeeper.prototype, 'inTurn', () => ({ value: (step: () => void) => step() })),
   },
 ];
 

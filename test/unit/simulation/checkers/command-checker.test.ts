@@ -112,3 +112,17 @@ test('a call that began before the pause may emit when its own time is over', ()
     `task ${run.source} of source emitted tuple 1 at 3200 ms, paused`,
   ]);
 });
+
+test('an update that was given earlier counts when it stores its plan later', () => {
+  const update = { command: 'update', givenAtMs: 1200, reachedAtMs: undefined } as const;
+  const replaced = aCommand(update);
+  const problemsBeside = (change: Partial<CommandRecord>) => {
+    const earlier = aCommand({ command: 'update', givenAtMs: 1100, ...change });
+    return problemsOf([earlier, replaced]).filter((text) => text.includes('1200 ms'));
+  };
+  assert.deepEqual(problemsBeside({ returnedAtMs: 1600 }), []);
+  assert.equal(problemsBeside({ returnedAtMs: 1400 }).length, 1, 'it had stored its plan before');
+  assert.equal(problemsBeside({ returnedAtMs: 1600, error: 'refused' }).length, 1);
+  assert.equal(problemsBeside({ returnedAtMs: undefined }).length, 1);
+  assert.equal(problemsBeside({ returnedAtMs: 1600, command: 'configure' }).length, 1);
+});

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { componentName, streamManagerId, type TaskId } from '../../../../src/base/ids.ts';
+import type { PhysicalPlan } from '../../../../src/model/physical-plan.ts';
 import { Places } from '../../../../src/simulation/checkers/places.ts';
 import { PressureChecker } from '../../../../src/simulation/checkers/pressure-checker.ts';
+import { RunHistory } from '../../../../src/simulation/checkers/run-history.ts';
 import { StartBackPressure, StopBackPressure } from '../../../../src/wire/messages.ts';
 import { ANY_FAULT, anEnd, NO_FAULTS, packingOf } from './finished-run.ts';
 import { ScriptedTraffic } from './scripted-traffic.ts';
@@ -130,6 +132,16 @@ function aCase(config: Readonly<Record<string, string>> = {}) {
     end: () => traffic.tell(anEnd(owner, traffic.atMs)),
     problems: (explanation = NO_FAULTS, ends = [anEnd('stmgr-9', 1)]) =>
       checker.finish(run.finished({ explanation, ends })),
+    /** In a run without faults whose last plan has these stream managers. */
+    problemsByPlanOf: (...holders: readonly string[]) => {
+      const history = new RunHistory(packing);
+      const streamManagers = holders.map((id) => ({ id }));
+      const plan = { epoch: 3, streamManagers, instances: [{ task }] };
+      history.notePlan(plan as unknown as PhysicalPlan, 0);
+      return checker.finish(run.finished({ explanation: NO_FAULTS, ends: [], history }));
+    },
+    holder,
+    owner,
   };
 }
 
@@ -221,4 +233,12 @@ test('nobody is behind when a topology has completed, where nothing went wrong',
   look(true, true);
   assert.match(problems(NO_FAULTS, [])[0] ?? '', /never told stmgr-\d that task \d+ is not/);
   assert.deepEqual(problems(NO_FAULTS), []);
+});
+
+test('a stream manager that an update took away is told nothing more', () => {
+  const { look, start, problemsByPlanOf, holder, owner } = aCase();
+  start();
+  look(true, true);
+  assert.equal(problemsByPlanOf(holder, owner).length, 1);
+  assert.deepEqual(problemsByPlanOf(owner), []);
 });

@@ -4,7 +4,9 @@ import { componentName } from '../../../../src/base/ids.ts';
 import type { SimulationEvent } from '../../../../src/simulation/checkers/checker.ts';
 import { ExpectedRouting } from '../../../../src/simulation/checkers/expected-routing.ts';
 import { Places } from '../../../../src/simulation/checkers/places.ts';
+import type { PhysicalPlan } from '../../../../src/model/physical-plan.ts';
 import { ReasonChecker } from '../../../../src/simulation/checkers/reason-checker.ts';
+import { RunHistory } from '../../../../src/simulation/checkers/run-history.ts';
 import { ANY_FAULT, anEnd, packingOf } from './finished-run.ts';
 import { TrackedRun } from './tracked-run.ts';
 
@@ -166,4 +168,26 @@ test('a dropped tuple was asked for', () => {
     run.fail(run.send(), { kind: 'dropped' });
     assert.equal(problemsOf(run).length, isAsked ? 0 : 1);
   }
+});
+
+test('or user code has named a task that retires, once it does', () => {
+  const retiresAtMs = 1_000;
+  const problemsWith = (kind: 'direct' | 'shuffle', failedAtMs: number) => {
+    const run = new TrackedRun();
+    const { workload } = run;
+    run.nowMs = failedAtMs;
+    run.fail(run.send(), { kind: 'dropped' });
+    const history = new RunHistory(packingOf(workload));
+    const retiring = { instances: [{ task: run.sink, isRetiring: true }], epoch: 2 };
+    history.notePlan(retiring as unknown as PhysicalPlan, retiresAtMs);
+    const input = { component: 'source', stream: 'default', grouping: { kind } } as const;
+    const bolts = workload.plan.bolts.map((bolt) =>
+      bolt.name === 'sink' ? { ...bolt, inputs: [input] } : bolt,
+    );
+    const plan = { ...workload.plan, bolts };
+    return new ReasonChecker().finish(run.finished({ history, workload: { ...workload, plan } }));
+  };
+  assert.deepEqual(problemsWith('direct', retiresAtMs), []);
+  assert.equal(problemsWith('direct', retiresAtMs - 1).length, 1);
+  assert.equal(problemsWith('shuffle', retiresAtMs).length, 1);
 });

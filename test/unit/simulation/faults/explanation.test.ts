@@ -68,6 +68,24 @@ test('a run without faults explains nothing', () => {
   assert.equal(nothing.explainsDelay({ processes: ['stmgr-1'], fromMs: 0, toMs: 1 }), false);
 });
 
+test('what stands still ends with its executor when it goes on (E1)', () => {
+  const process = 'container_1_words_1';
+  const slept = (...processes: readonly string[]) =>
+    struck({ atMs: 5, kind: 'suspend', forMs: 40_000 }, { processes });
+  const orderly = { code: 0, signal: null } as const;
+  const isExplained = (endedAtMs: number, ...injected: readonly InjectedFault[]): boolean =>
+    explained(crashOfExecutor, ...injected).explainsEnd(
+      anEnd(process, { ...orderly, atMs: endedAtMs }),
+    );
+  assert.equal(isExplained(30_010), true);
+  assert.equal(isExplained(40_006), false);
+  assert.equal(isExplained(40_006, slept(process)), true);
+  assert.equal(isExplained(40_006, slept('stmgr-2')), false);
+  assert.equal(isExplained(70_006, slept(process)), false);
+  const later = { ...slept(process), atMs: 50_000, endsAtMs: 90_000 };
+  assert.equal(isExplained(90_001, later), false, 'it had its time before');
+});
+
 const ENDS: readonly [what: string, InjectedFault, ProcessEnd, boolean][] = [
   ['the process that was killed (E1)', crash, anEnd('stmgr-1'), true],
   ['another one of the same container', crash, anEnd('container_1_words_1'), false],

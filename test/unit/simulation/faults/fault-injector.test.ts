@@ -35,6 +35,7 @@ function aWorld({ restartAfterMs = 100 } = {}) {
     slowLinks: (ends, extraMs) => lasting(`slow ${ends.join(' - ')} ${extraMs}`),
     dropConnections: (ends) => say(`drop ${ends.join(' - ')}`),
     halfOpen: (ends) => lasting(`half-open ${ends.join(' - ')}`),
+    blackHole: (ends) => lasting(`black hole ${ends.join(' - ')}`),
     partition: (ends, { oneWay }) => lasting(`partition ${ends.join(' - ')} ${oneWay}`),
     slowDisk: (extraMs) => lasting(`slow disk ${extraMs}`),
     fillDisk: () => lasting('full disk'),
@@ -87,6 +88,7 @@ test('links are named by the processes at their ends', () => {
     { atMs: 3, kind: 'drop-connection', between },
     { atMs: 4, kind: 'half-open', between, forMs: 2 },
     { atMs: 7, kind: 'partition', between, oneWay: true, forMs: 2 },
+    { atMs: 9.5, kind: 'black-hole', between, forMs: 0.25 },
   ];
   assert.deepEqual(whatHappens(plan), [
     '1: slow stmgr-1 - stmgr-2 9',
@@ -96,6 +98,8 @@ test('links are named by the processes at their ends', () => {
     '6: end of half-open stmgr-1 - stmgr-2',
     '7: partition stmgr-1 - stmgr-2 true',
     '9: end of partition stmgr-1 - stmgr-2 true',
+    '9.5: black hole stmgr-1 - stmgr-2',
+    '9.75: end of black hole stmgr-1 - stmgr-2',
   ]);
 });
 

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSeededRandom } from '../../../../src/base/random.ts';
 import { endOf, endOfPlan } from '../../../../src/simulation/faults/fault.ts';
-import { generateFaults } from '../../../../src/simulation/faults/generate-faults.ts';
+import {
+  generateFaults,
+  withBlackHole,
+} from '../../../../src/simulation/faults/generate-faults.ts';
 
 const limits = { faultsMax: 6, fromMs: 500, toMs: 9_000, horizonMs: 12_000, containers: 2 };
 const plans = Array.from({ length: 2_000 }, (_, seed) =>
@@ -37,8 +40,29 @@ test('faults stand in the order of their times', () => {
 test('every kind comes up, and only the kinds that were asked for', () => {
   const kinds = new Set(plans.flat().map(({ kind }) => kind));
   assert.equal(kinds.size, 13);
-  const chosen = generateFaults(createSeededRandom(1), { ...limits, kinds: ['pause'] });
-  assert.ok(chosen.every(({ kind }) => kind === 'pause'));
+  for (const kind of ['pause', 'black-hole'] as const) {
+    const chosen = generateFaults(createSeededRandom(1), { ...limits, kinds: [kind] });
+    assert.ok(chosen.length > 0 && chosen.every((fault) => fault.kind === kind));
+  }
+});
+
+test('black holes come on top of a plan now and then, only on links that are watched', () => {
+  let holes = 0;
+  for (const [seed, plan] of plans.entries()) {
+    const more = withBlackHole(createSeededRandom(seed), plan, limits);
+    const added = more.filter((fault) => fault.kind === 'black-hole');
+    holes += added.length;
+    assert.deepEqual(
+      more.filter((fault) => fault.kind !== 'black-hole'),
+      plan,
+    );
+    for (const { between } of added) {
+      const ends = between.flat().map((target) => target.replace(/#.*/, ''));
+      assert.ok(ends.every((role) => role === 'stream-manager' || role === 'instance'));
+    }
+  }
+  assert.ok(holes > 200 && holes < 500, `${holes} of 2000`);
+  assert.deepEqual(withBlackHole(createSeededRandom(1), [], limits), []);
 });
 
 test('a plan ends with what lasts longest', () => {
