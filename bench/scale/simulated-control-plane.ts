@@ -18,6 +18,7 @@ import {
 import { paths } from '../../src/state-manager/paths.ts';
 import { MasterClient } from '../../src/stream-manager/master-client.ts';
 import { PeerLinks } from '../../src/stream-manager/peer-links.ts';
+import { LinkWatch } from '../../src/supervision/link-watch.ts';
 import { expectedInstances } from '../../src/topology-master/placement.ts';
 import { TopologyMaster } from '../../src/topology-master/topology-master.ts';
 import { encodePackingPlan } from '../../src/wire/packing-plan.ts';
@@ -171,8 +172,10 @@ export class SimulatedControlPlane {
   }
 
   #createLinks(id: ContainerId, parts: Parts): PeerLinks {
+    const options = this.#optionsOf(parts);
+    const silenceMs = this.#settings.get('heron.streammgr.link.silence.ms');
     return new PeerLinks({
-      ...this.#optionsOf(parts),
+      ...options,
       own: this.#membership,
       ownId: streamManagerIdOf(id),
       ownContainer: id,
@@ -187,6 +190,7 @@ export class SimulatedControlPlane {
         onStreamMessage: () => {},
         onPressure: () => {},
       },
+      watch: new LinkWatch(options.clock, silenceMs),
     });
   }
 

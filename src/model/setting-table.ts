@@ -1,3 +1,4 @@
+import { LOG_LEVELS } from '../base/logger.ts';
 import { METRICS_SETTINGS } from './metrics-settings.ts';
 import {
   buffer,
@@ -53,6 +54,14 @@ export const SETTINGS = {
     1,
     'count',
     'Tasks of a component that says nothing else.',
+  ),
+  'topology.log.level': live(
+    setting(
+      oneOf(...LOG_LEVELS),
+      'info',
+      undefined,
+      'Lines of the log below it are not written; of the whole topology or of a component.',
+    ),
   ),
   'topology.debug': setting(boolean, false, undefined, 'Logs every emitted tuple.'),
   'topology.message.timeout.secs': setting(
@@ -260,6 +269,14 @@ export const SETTINGS = {
     3000,
     'ms',
     'How long back pressure holds unless the stream manager that began it renews it.',
+  ),
+  'heron.streammgr.link.silence.ms': silence(
+    // As the topology master judges stream managers; well below both the time-out of messages and
+    // the silence after which executors kill, so that a link is given up before its tuples time
+    // out and before the process at its end is thought hung.
+    10_000,
+    'Silence after which a link of a stream manager with another or with an instance is given ' +
+      'up and dialled anew.',
   ),
   'heron.instance.reconnect.streammgr.interval.ms': milliseconds(
     200,

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { Logger } from '../base/logger.ts';
 
 /* HTTP as the engine's handlers see it: requests, answers, and who may ask. */
@@ -16,7 +17,17 @@ export interface HttpAnswer {
   /** For the status line; printable ASCII. */
   readonly reason?: string;
   readonly contentType?: string;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
+  /** What follows the body, as it comes, when it is too large to be held. */
+  readonly stream?: HttpStream;
+}
+
+export interface HttpStream {
+  /** How many there will be; with fewer of them the connection is ended. */
+  readonly bytes: number;
+  /** Read to its end, or destroyed. */
+  readonly content: Readable;
 }
 
 export type HttpHandler = (request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>;

@@ -1,7 +1,14 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
+import { pipeline } from 'node:stream/promises';
 import { messageOf } from '../base/errors.ts';
-import { type HttpAnswer, type HttpServerOptions, refusalOf, textAnswer } from './http-rules.ts';
+import {
+  type HttpAnswer,
+  type HttpServerOptions,
+  type HttpStream,
+  refusalOf,
+  textAnswer,
+} from './http-rules.ts';
 
 /*
   The part of the HTTP server that needs `node:http`, which is loaded when somebody first asks.
@@ -11,6 +18,9 @@ import { type HttpAnswer, type HttpServerOptions, refusalOf, textAnswer } from '
   W2. Browsers have no business here (R18): a request with an Origin, from another site, or for a
       host name that is not ours (DNS rebinding) is refused before its path is looked at.
 */
+
+/** Whoever takes nothing of a stream for so long has gone away, or keeps a file open in vain. */
+const STALLED_MS_MAX = 60_000;
 
 /** A request is a few hundred bytes from a machine nearby; a second is already far too long. */
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -25,7 +35,10 @@ export interface HttpServing {
 /** Serves what comes to a server that listens already, in its place. */
 export function serveHttp(listening: Server, options: HttpServerOptions): Promise<HttpServing> {
   const server = createServer(
-    { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS },
+    {
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      headersTimeout: REQUEST_TIMEOUT_MS,
+    },
     (request, response) => void serve(request, response, options),
   );
   server.maxConnections = listening.maxConnections;
@@ -89,10 +102,33 @@ function send(response: ServerResponse, answer: HttpAnswer): void {
   const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body;
   const headers = {
     'Content-Type': answer.contentType ?? 'text/plain',
-    'Content-Length': body.length,
+    'Content-Length': body.length + (answer.stream?.bytes ?? 0),
+    ...answer.headers,
     ...(answer.status === 413 ? { Connection: 'close' } : {}),
   };
   if (answer.reason === undefined) response.writeHead(answer.status, headers);
   else response.writeHead(answer.status, answer.reason, headers);
-  response.end(body);
+  if (answer.stream === undefined) response.end(body);
+  else void sendStream(response, body, answer.stream);
+}
+
+async function sendStream(
+  response: ServerResponse,
+  body: Uint8Array,
+  { bytes, content }: HttpStream,
+): Promise<void> {
+  response.setTimeout(STALLED_MS_MAX, () => response.destroy());
+  if (body.length > 0) response.write(body);
+  let sent = 0;
+  content.on('data', (chunk: Uint8Array) => {
+    sent += chunk.length;
+  });
+  try {
+    await pipeline(content, response, { end: false });
+  } catch {
+    response.destroy(); // The reader has gone away, or the rest cannot be read.
+    return;
+  }
+  if (sent === bytes) response.end();
+  else response.destroy(); // Its length has been said: the reader sees that something is missing.
 }

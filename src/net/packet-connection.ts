@@ -72,6 +72,7 @@ export class PacketConnection {
   #lingering: Timer | undefined;
   #holdsBack = false;
   #unknownPackets = 0;
+  #chunksReceived = 0;
 
   constructor(stream: ByteStream, options: PacketConnectionOptions) {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -106,6 +107,11 @@ export class PacketConnection {
   /** Bytes that were sent and of which the operating system has no copy yet. */
   get queuedBytes(): number {
     return this.#queue.bytes;
+  }
+
+  /** Pieces in which bytes have come from the peer; more of them: it lives. */
+  get chunksReceived(): number {
+    return this.#chunksReceived;
   }
 
   /** Packets of types that nobody handles; a newer peer may send them, so they are no error. */
@@ -214,6 +220,7 @@ export class PacketConnection {
   }
 
   #onData(chunk: Buffer): void {
+    this.#chunksReceived += 1;
     if (this.#closeReason !== undefined) return;
     // On a real socket the microtask of C3 has always run by now; a simulated one owes us no such
     // thing.

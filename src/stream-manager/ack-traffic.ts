@@ -1,5 +1,7 @@
 import type { Counter, MetricsRegistry } from '../metrics/metrics-registry.ts';
 import type { FailKind } from '../model/fail-reason.ts';
+import { reliabilityOf } from '../model/reliability.ts';
+import type { Settings } from '../model/settings.ts';
 import { failKindOf } from '../wire/fail-detail.ts';
 
 /*
@@ -11,6 +13,18 @@ export interface AtLeastOnceOptions {
   /** `topology.message.timeout.secs`; undefined when time-outs are off. */
   readonly timeoutMs: number | undefined;
   readonly traffic: AckTraffic;
+}
+
+/** What a topology's settings ask for; undefined at most once. */
+export function atLeastOnce(
+  settings: Settings,
+  metrics: MetricsRegistry,
+): AtLeastOnceOptions | undefined {
+  const config = { get: (key: string) => settings.text(key) };
+  if (reliabilityOf(config) === 'ATMOST_ONCE') return undefined;
+  const timeoutMs = settings.get('topology.message.timeout.secs') * 1_000;
+  const hasTimeouts = settings.get('topology.enable.message.timeouts');
+  return { timeoutMs: hasTimeouts ? timeoutMs : undefined, traffic: new AckTraffic(metrics) };
 }
 
 export class AckTraffic {

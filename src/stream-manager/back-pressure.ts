@@ -11,10 +11,12 @@ import { type PlanChange, planChange } from './plan-change.ts';
 import { PressureAnnouncer } from './pressure-announcer.ts';
 import { PressureLog } from './pressure-log.ts';
 import {
+  agesOfComponent,
   bufferOfInstance,
   holdMetrics,
   initiatorMetrics,
   timesOfInstance,
+  waitingSetsOfInstance,
 } from './pressure-metrics.ts';
 import type { PressureSignal } from './pressure-signal.ts';
 import { PressureTimes } from './pressure-times.ts';
@@ -123,7 +125,7 @@ export class BackPressure<Link> {
     for (const hold of this.#book.all) this.#measure(hold);
     for (const [task, outbox] of outboxes) {
       if (this.#congestions.has(task) || !takesTuples(plan, task)) continue;
-      this.#congestions.set(task, this.#watch(outbox, workingMax(plan, task)));
+      this.#congestions.set(task, this.#watch(outbox, plan));
     }
     this.#measureBuffers(change, outboxes);
     this.#startSampling();
@@ -178,7 +180,7 @@ export class BackPressure<Link> {
     }
     for (const { id } of gone) {
       this.#times.forget(timesOfInstance(id));
-      this.#options.metrics.retire(bufferOfInstance(id));
+      this.#options.metrics.retire(bufferOfInstance(id), waitingSetsOfInstance(id));
     }
   }
 
@@ -188,6 +190,7 @@ export class BackPressure<Link> {
       const outbox = outboxes.get(task);
       if (streamManager !== ownId || outbox === undefined) continue;
       metrics.gauge(bufferOfInstance(id), () => outbox.queuedBytes + outbox.underWayBytes);
+      metrics.gauge(waitingSetsOfInstance(id), () => outbox.queuedSets);
     }
   }
 
@@ -198,13 +201,15 @@ export class BackPressure<Link> {
     this.#sampling ??= clock.every(periodMs, () => this.#sample());
   }
 
-  #watch(outbox: Outbox, tuplesMax: number): Congestion {
-    const { marks, clock, dropsTuples, awaitsTuplesFor } = this.#options;
+  #watch(outbox: Outbox, plan: PlanIndex): Congestion {
+    const { marks, clock, dropsTuples, awaitsTuplesFor, metrics } = this.#options;
+    const component = plan.componentOf(outbox.task)?.name;
     const congestion = new Congestion(outbox, {
       marks,
-      workingMax: tuplesMax,
+      workingMax: workingMax(plan, outbox.task),
       awaitsTuples: () => awaitsTuplesFor(outbox.task),
       now: () => clock.now(),
+      ...(component !== undefined && { ages: metrics.histogram(agesOfComponent(component)) }),
       onChange: (changed) => {
         if (!dropsTuples) this.#announcer.onChange(changed); // P3
       },

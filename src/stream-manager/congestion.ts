@@ -1,4 +1,5 @@
 import type { TaskId } from '../base/ids.ts';
+import type { Histogram } from '../metrics/histogram.ts';
 import { BacklogAge } from './backlog-age.ts';
 
 /*
@@ -75,6 +76,8 @@ export interface CongestionOptions {
   readonly awaitsTuples: () => boolean;
   readonly now: () => number;
   readonly onChange: (congestion: Congestion) => void;
+  /** Gets the age of the oldest tuples at each sample at which there are some, in ms. */
+  readonly ages?: Histogram;
 }
 
 /**
@@ -120,7 +123,12 @@ export class Congestion {
   /** Once every `ageMs / 8` (A1 of backlog-age.ts). */
   sample(): void {
     const { acceptedBytes, takenBytes } = this.#queue;
-    this.#age.sample(this.#options.now(), acceptedBytes, takenBytes);
+    const { now, ages } = this.#options;
+    const nowMs = now();
+    this.#age.sample(nowMs, acceptedBytes, takenBytes);
+    if (ages !== undefined && takenBytes < acceptedBytes) {
+      ages.record(this.#age.ageMs(nowMs, takenBytes));
+    }
     this.judge();
   }
 

@@ -364,10 +364,11 @@ export class DataPath {
     set.open(bytes, start, end);
     const { controlStart, controlEnd } = set;
     const source = set.sourceTask as TaskId;
-    if (set.endOfInput) this.#ends.handleRemoteEnd(source, destination);
-    if (this.#acks === undefined || controlEnd === controlStart) return true;
+    const { endOfInput, planEpoch } = set;
+    const isEnd = endOfInput && this.#ends.handleRemoteEnd({ source, destination, planEpoch });
+    if (this.#acks === undefined || controlEnd === controlStart) return isEnd;
     this.#acks.handlePeerSet(source, bytes, controlStart, controlEnd);
-    return set.endOfInput;
+    return isEnd;
   }
 
   #takeCredit(task: TaskId, grantedBytes: number, lostBytes: number): void {

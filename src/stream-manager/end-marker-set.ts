@@ -1,4 +1,4 @@
-import { endOfInputSet } from '../wire/tuple-set-writer.ts';
+import { endOfInputByPlanSet, endOfInputSet } from '../wire/tuple-set-writer.ts';
 import { STREAM_MESSAGE_HEAD_MAX, STREAM_MESSAGE_TAIL_MAX } from '../wire/tuple-stream-message.ts';
 import type { OutgoingSet } from './outgoing-set.ts';
 
@@ -12,8 +12,12 @@ export class EndMarkerSet implements OutgoingSet {
   readonly tupleCount = 0;
   readonly roots = undefined;
 
-  constructor(sourceTask: number) {
-    const set = endOfInputSet(sourceTask);
+  /** `planEpoch` for a task of ours (E5 of end-markers.ts). */
+  constructor(sourceTask: number, planEpoch?: number) {
+    const set =
+      planEpoch === undefined
+        ? endOfInputSet(sourceTask)
+        : endOfInputByPlanSet(sourceTask, planEpoch);
     this.bytes = new Uint8Array(this.start + set.length + STREAM_MESSAGE_TAIL_MAX);
     this.bytes.set(set, this.start);
     this.end = this.start + set.length;

@@ -1,4 +1,4 @@
-import type { TaskId } from '../base/ids.ts';
+import type { Epoch, TaskId } from '../base/ids.ts';
 import type { PlanIndex } from '../model/plan-index.ts';
 
 /*
@@ -12,17 +12,31 @@ import type { PlanIndex } from '../model/plan-index.ts';
   E3. Towards a task that retires a local task has ended as soon as a plan says so: that one gets no
       more tuples.
   E4. Nothing is forgotten before its task leaves the plan.
+  E5. A local task has ended by a plan: the one in force when it said so, or when a plan ended it
+      towards one that retires. Its marker says which, and counts elsewhere when that plan, or a
+      later one, is in force there. So a task that has all its markers knows of all tasks that were
+      there before the last of them was sent, and waits for those too.
 */
 
+/** The end of a remote task towards one of ours. */
+export interface RemoteEnd {
+  readonly source: TaskId;
+  readonly destination: TaskId;
+  /** The plan that it has ended by; 0 when it does not say. */
+  readonly planEpoch: number;
+}
+
 export class EndMarkers {
-  readonly #local = new Set<TaskId>();
-  readonly #localByDestination = new Map<TaskId, Set<TaskId>>();
+  /** By which plan each has ended (E5). */
+  readonly #local = new Map<TaskId, Epoch>();
+  readonly #localByDestination = new Map<TaskId, Map<TaskId, Epoch>>();
   readonly #remoteByDestination = new Map<TaskId, Set<TaskId>>();
+  #early: readonly RemoteEnd[] = [];
 
   /** Returns false when it was known already. */
-  addLocal(task: TaskId): boolean {
+  addLocal(task: TaskId, planEpoch: Epoch): boolean {
     if (this.#local.has(task)) return false;
-    this.#local.add(task);
+    this.#local.set(task, planEpoch);
     return true;
   }
 
@@ -31,9 +45,10 @@ export class EndMarkers {
   }
 
   /** A local task sends no more to one that retires (E3). Returns false when that was known. */
-  addLocalFor(source: TaskId, destination: TaskId): boolean {
+  addLocalFor(source: TaskId, destination: TaskId, planEpoch: Epoch): boolean {
     if (this.#local.has(source) || this.hasLocalFor(source, destination)) return false;
-    addTo(this.#localByDestination, destination, source);
+    const known = this.#localByDestination.get(destination) ?? new Map<TaskId, Epoch>();
+    this.#localByDestination.set(destination, known.set(source, planEpoch));
     return true;
   }
 
@@ -42,13 +57,35 @@ export class EndMarkers {
     return this.#localByDestination.get(destination)?.has(source) === true;
   }
 
+  /** By which plan a local task has ended towards a destination; undefined for any other one. */
+  planEpochOf(source: TaskId, destination: TaskId): Epoch | undefined {
+    return this.#localByDestination.get(destination)?.get(source) ?? this.#local.get(source);
+  }
+
   addRemote(source: TaskId, destination: TaskId): void {
-    addTo(this.#remoteByDestination, destination, source);
+    const known = this.#remoteByDestination.get(destination);
+    if (known === undefined) this.#remoteByDestination.set(destination, new Set([source]));
+    else known.add(source);
+  }
+
+  /** It counts from a later plan on (E5). */
+  addEarly(end: RemoteEnd): void {
+    this.#early = [...this.#early, end];
+  }
+
+  /** Those that count now that this plan is in force; none of them is early any more. */
+  takeEarly({ plan }: PlanIndex): readonly RemoteEnd[] {
+    const ends = this.#early;
+    this.#early = ends.filter(({ planEpoch }) => planEpoch > plan.epoch);
+    return ends.filter(({ planEpoch }) => planEpoch <= plan.epoch);
   }
 
   /** The task has left the plan (E4). */
   forget(task: TaskId): void {
     this.#local.delete(task);
+    this.#early = this.#early.filter(
+      ({ source, destination }) => source !== task && destination !== task,
+    );
     for (const byDestination of [this.#localByDestination, this.#remoteByDestination]) {
       byDestination.delete(task);
       for (const sources of byDestination.values()) sources.delete(task);
@@ -63,7 +100,7 @@ export class EndMarkers {
     const component = plan.componentOf(destination);
     const upstream = new Set(component && plan.upstreamTasks(component.name));
     const ended = this.localTasks().filter((task) => upstream.has(task));
-    const towards = this.#localByDestination.get(destination) ?? [];
+    const towards = this.#localByDestination.get(destination)?.keys() ?? [];
     return [...new Set([...ended, ...towards]), ...this.remoteTasksFor(destination)];
   }
 
@@ -82,17 +119,11 @@ export class EndMarkers {
 
   /** In the order in which they ended. */
   localTasks(): readonly TaskId[] {
-    return [...this.#local];
+    return [...this.#local.keys()];
   }
 
   /** Remote tasks whose marker for this destination has arrived. */
   remoteTasksFor(destination: TaskId): readonly TaskId[] {
     return [...(this.#remoteByDestination.get(destination) ?? [])];
   }
-}
-
-function addTo(tasks: Map<TaskId, Set<TaskId>>, key: TaskId, task: TaskId): void {
-  const known = tasks.get(key);
-  if (known === undefined) tasks.set(key, new Set([task]));
-  else known.add(task);
 }

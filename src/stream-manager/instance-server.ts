@@ -6,8 +6,10 @@ import type { InstanceAddress } from '../model/physical-plan.ts';
 import { broadcast } from '../net/broadcast.ts';
 import { MessageHandlers } from '../net/message-handlers.ts';
 import type { PacketConnection } from '../net/packet-connection.ts';
+import type { LinkWatch } from '../supervision/link-watch.ts';
 import { type Packet } from '../wire/frame.ts';
 import {
+  LinkBeat,
   NewInstanceAssignment,
   RegisterInstance,
   StatusCode,
@@ -47,6 +49,8 @@ export interface InstanceServerOptions {
   readonly events: InstanceEvents;
   /** Whether a task has sent its last tuple, by this process of its instance or an earlier one. */
   readonly hasEnded: (task: TaskId) => boolean;
+  /** Ends connections of instances that have gone silent. */
+  readonly watch: LinkWatch;
 }
 
 /** The plan in force, as instances get it, and which of them do. */
@@ -84,7 +88,8 @@ export class InstanceServer {
       .onRequest(RegisterInstance, (request, connection) =>
         this.#handleRegister(request, connection),
       )
-      .onRaw(TUPLE_SET_TYPE, (packet, connection) => this.#handleTupleSet(packet, connection));
+      .onRaw(TUPLE_SET_TYPE, (packet, connection) => this.#handleTupleSet(packet, connection))
+      .onRaw(LinkBeat.typeName, () => {}); // It has come: link-watch.ts has seen that.
   }
 
   /** Whether all of these instances are connected. */
@@ -158,6 +163,7 @@ export class InstanceServer {
     this.#replace(session);
     logger.info('an instance registered', { instance, remote: connection.remote });
     this.#options.events.onRegistered(session);
+    if (request.beats && !session.isForeign) this.#options.watch.add(connection, instance);
     const plan = this.#plan?.tasks.has(claim.instance.task) === true ? this.#plan : undefined;
     return RegisterInstance.response.create({
       status: { status: StatusCode.OK },
@@ -165,6 +171,7 @@ export class InstanceServer {
       ...(!session.isForeign && {
         creditBytes: BigInt(instanceWindowBytes),
         ended: hasEnded(session.address.task), // S3
+        beats: true,
       }),
     });
   }

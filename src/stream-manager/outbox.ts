@@ -65,6 +65,10 @@ export class Outbox implements Flushable, WatchedQueue {
     return this.#queuedBytes;
   }
 
+  get queuedSets(): number {
+    return this.#queue.length - this.#head;
+  }
+
   get underWayBytes(): number {
     return this.#window.underWayBytes;
   }

@@ -18,9 +18,11 @@ import { ReconnectingClient } from '../net/client.ts';
 import { MessageHandlers } from '../net/message-handlers.ts';
 import type { Network } from '../net/network.ts';
 import type { PacketConnection } from '../net/packet-connection.ts';
+import type { LinkWatch } from '../supervision/link-watch.ts';
 import type { Packet } from '../wire/frame.ts';
 import {
   Hello,
+  LinkBeat,
   StartBackPressure,
   StatusCode,
   StopBackPressure,
@@ -77,6 +79,8 @@ export interface PeerLinksOptions {
   readonly logger: Logger;
   readonly metrics: MetricsRegistry;
   readonly events: PeerEvents;
+  /** Ends links that have gone silent. */
+  readonly watch: LinkWatch;
 }
 
 /**
@@ -239,8 +243,9 @@ export class PeerLinks {
       token: own.token,
       engineVersion: own.engineVersion,
       planEpoch: BigInt(planEpoch),
+      beats: true,
     });
-    const { status, engineVersion } = await connection.request(Hello, request, {
+    const { status, engineVersion, beats } = await connection.request(Hello, request, {
       timeoutMs: HELLO_TIMEOUT_MS,
     });
     if (status?.status !== StatusCode.OK) {
@@ -257,10 +262,11 @@ export class PeerLinks {
     const link = new PeerLink(peer, connection, planEpoch, traffic);
     this.#link(link);
     this.#linkUp(link);
+    if (beats) this.#options.watch.add(connection, peer);
   }
 
   #handleHello(request: HelloRequest, connection: PacketConnection): HelloResponse {
-    const { own, ownContainer, logger, clock, metrics } = this.#options;
+    const { own, ownContainer, logger, clock, metrics, watch } = this.#options;
     const peer = streamManagerId(request.stmgr);
     const planEpoch = epoch(Number(request.planEpoch));
     const claim = {
@@ -291,9 +297,11 @@ export class PeerLinks {
     this.#link(link);
     // After this turn: the other side understands what is said next only behind the answer.
     clock.soon(() => this.#linkUp(link));
+    if (request.beats) watch.add(connection, peer);
     return Hello.response.create({
       status: { status: StatusCode.OK },
       engineVersion: own.engineVersion,
+      beats: true,
     });
   }
 
@@ -345,7 +353,8 @@ export class PeerLinks {
       )
       .on(StopBackPressure, (message, connection) =>
         events.onPressure(this.#linkOf(connection), stopSignal(message)),
-      );
+      )
+      .onRaw(LinkBeat.typeName, () => {}); // It has come: link-watch.ts has seen that.
   }
 
   #linkOf(connection: PacketConnection): PeerLink {

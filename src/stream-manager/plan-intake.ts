@@ -1,6 +1,7 @@
 import { hasCode } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
-import type { Logger } from '../base/logger.ts';
+import type { Logger, LogLevel } from '../base/logger.ts';
+import { logLevelOf } from '../model/log-level.ts';
 import type { PhysicalPlan } from '../model/physical-plan.ts';
 import { type PhysicalPlanMessage, physicalPlanFromMessage } from '../wire/physical-plan.ts';
 import type { TopologyMessage } from '../wire/topology.ts';
@@ -19,6 +20,8 @@ export interface PlanIntakeOptions extends Omit<PlanFacts, 'current' | 'instance
   /** The topology as its `.defn` file holds it. */
   readonly definition: TopologyMessage;
   readonly logger: Logger;
+  /** Of the logger above; by each plan. */
+  readonly setLogLevel?: (level: LogLevel) => void;
 }
 
 /** Keeps the plan in force, and lets only those through that may replace it. */
@@ -50,6 +53,7 @@ export class PlanIntake {
     }
     if (decision.kind !== 'accept') return undefined;
     logger.info('a plan is in force', { epoch: plan.epoch, state: plan.topology.state });
+    this.#options.setLogLevel?.(logLevelOf(plan.topology));
     this.#current = { plan, message: hydratePlan(message, definition) };
     return this.#current;
   }

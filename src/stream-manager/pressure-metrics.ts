@@ -1,4 +1,4 @@
-import type { InstanceId, StreamManagerId } from '../base/ids.ts';
+import type { ComponentName, InstanceId, StreamManagerId } from '../base/ids.ts';
 import type { InstanceAddress } from '../model/physical-plan.ts';
 import type { Hold } from './hold-book.ts';
 
@@ -37,6 +37,19 @@ export function timesOfInstance(id: InstanceId): string {
 /** Bytes that wait for an instance of this container or are under way to it. */
 export function bufferOfInstance(id: InstanceId): string {
   return `__connection_buffer_by_instanceid/${id}/bytes`;
+}
+
+/** Batches that wait here for an instance of this container. */
+export function waitingSetsOfInstance(id: InstanceId): string {
+  return `__connection_buffer_length_by_instanceid/${id}/packets`;
+}
+
+/**
+ * How old, at each of the looks that back pressure takes, the oldest tuples were that the tasks of
+ * a component had not been done with: waiting here, on the way, or in the task's own queue.
+ */
+export function agesOfComponent(component: ComponentName): string {
+  return `__oldest_tuple_by_compid_ms/${component}`;
 }
 
 /** What runs while a hold reaches a spout of the container. */

@@ -42,13 +42,14 @@ export async function streamManagerMain(
     logName: `heron-${id}`,
     name: id,
   });
-  const { definition, settings, stateManager, clock, random, logger } = opened;
+  const { definition, settings, stateManager, clock, random, logger, setLogLevel } = opened;
   const { network, workingDirectory, pid } = environment;
   const metrics = new MetricsRegistry();
   registerProcessMetrics(metrics, clock, () => environment.resourceUse());
   const common = { settings, network, clock, random, logger, host: flags.text('host') };
   const streamManager = new StreamManager({
     ...common,
+    setLogLevel,
     id,
     own: membershipOf(flags, token),
     instanceIds: flags.text('instance-ids').split(',').map(instanceId),
@@ -76,6 +77,7 @@ export async function streamManagerMain(
       instanceIndex: -1,
     },
     collect: () => metrics.collect(),
+    collectHistograms: () => metrics.collectHistograms(),
   });
   context.onShutdown(() => publisher.close());
   publisher.start();

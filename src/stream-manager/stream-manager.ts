@@ -12,16 +12,16 @@ import type { Logger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
 import { BYTES_PER_MB } from '../base/units.ts';
 import type { MetricsRegistry } from '../metrics/metrics-registry.ts';
-import type { InstanceAddress, PhysicalPlan } from '../model/physical-plan.ts';
+import { type InstanceAddress, mayBegin, type PhysicalPlan } from '../model/physical-plan.ts';
 import { PlanIndex } from '../model/plan-index.ts';
-import { reliabilityOf } from '../model/reliability.ts';
 import { backPressureMarks, type Settings } from '../model/settings.ts';
 import type { Network } from '../net/network.ts';
 import { PacketServer } from '../net/server.ts';
 import type { StateManager } from '../state-manager/state-manager.ts';
+import { LinkWatch } from '../supervision/link-watch.ts';
 import type { PhysicalPlanMessage } from '../wire/physical-plan.ts';
 import { type TopologyMessage, topologyFromMessage } from '../wire/topology.ts';
-import { AckTraffic, type AtLeastOnceOptions } from './ack-traffic.ts';
+import { atLeastOnce } from './ack-traffic.ts';
 import { BackPressure, type PressureView } from './back-pressure.ts';
 import type { DataHoldings } from './data-holdings.ts';
 import { DataPath } from './data-path.ts';
@@ -32,11 +32,11 @@ import { MasterClient } from './master-client.ts';
 import type { Membership } from './membership.ts';
 import type { PeerLink } from './peer-link.ts';
 import { PeerLinks } from './peer-links.ts';
-import { PlanIntake, type PlanInForce } from './plan-intake.ts';
+import { PlanIntake, type PlanIntakeOptions, type PlanInForce } from './plan-intake.ts';
 import { taskOfInstanceId } from './registration.ts';
 import { InstanceTraffic } from './traffic-metrics.ts';
 
-export interface StreamManagerOptions {
+export interface StreamManagerOptions extends Pick<PlanIntakeOptions, 'setLogLevel'> {
   readonly id: StreamManagerId;
   readonly own: Membership;
   /** The instances of the container, until the packing plan says otherwise. */
@@ -86,6 +86,8 @@ export class StreamManager {
   readonly #path: DataPath;
   readonly #pressure: BackPressure<PeerLink>;
   readonly #plans: PlanIntake;
+  /** Of links with instances and with other stream managers: together they show who is deaf. */
+  readonly #links: LinkWatch;
   #servers: readonly PacketServer[] = [];
   #master: MasterClient | undefined;
   #plan: PlanIndex | undefined;
@@ -93,6 +95,8 @@ export class StreamManager {
 
   constructor(options: StreamManagerOptions) {
     this.#options = options;
+    const silenceMs = options.settings.get('heron.streammgr.link.silence.ms');
+    this.#links = new LinkWatch(options.clock, silenceMs);
     this.#expected = this.#createExpectation();
     this.#path = this.#createPath();
     this.#path.expect(this.#expectedTasks());
@@ -212,6 +216,7 @@ export class StreamManager {
         onTupleSet: (session, packet) => this.#path.handleInstanceSet(session, packet),
       },
       hasEnded: (task) => this.#path.hasEnded(task),
+      watch: this.#links,
     });
   }
 
@@ -236,6 +241,7 @@ export class StreamManager {
         onStreamMessage: (link, packet) => this.#path.handlePeerMessage(link, packet),
         onPressure: (link, signal) => this.#pressure.handleSignal(link.peer, signal),
       },
+      watch: this.#links,
     });
   }
 
@@ -354,8 +360,8 @@ export class StreamManager {
   }
 
   #publish({ message }: PlanInForce): void {
-    const tasks = new Set(this.#ownInstances().map(({ task }) => task));
-    this.#instances.publishPlan({ message, tasks });
+    const begun = this.#ownInstances().filter(mayBegin);
+    this.#instances.publishPlan({ message, tasks: new Set(begun.map(({ task }) => task)) });
   }
 
   /** Lets tuples go to the instances of the plan that are chosen. */
@@ -385,14 +391,6 @@ export class StreamManager {
   #isPlanned(task: TaskId): boolean {
     return this.#plan?.instanceOf(task)?.streamManager === this.#options.id;
   }
-}
-
-function atLeastOnce(settings: Settings, metrics: MetricsRegistry): AtLeastOnceOptions | undefined {
-  const config = { get: (key: string) => settings.text(key) };
-  if (reliabilityOf(config) === 'ATMOST_ONCE') return undefined;
-  const timeoutMs = settings.get('topology.message.timeout.secs') * 1_000;
-  const hasTimeouts = settings.get('topology.enable.message.timeouts');
-  return { timeoutMs: hasTimeouts ? timeoutMs : undefined, traffic: new AckTraffic(metrics) };
 }
 
 function packetLimit(settings: Settings): number {

@@ -4,7 +4,7 @@ import type { TaskId } from '../base/ids.ts';
 import type { Logger } from '../base/logger.ts';
 import type { PlanIndex } from '../model/plan-index.ts';
 import { EndMarkerSet } from './end-marker-set.ts';
-import { EndMarkers } from './end-markers.ts';
+import { EndMarkers, type RemoteEnd } from './end-markers.ts';
 import type { LocalSource } from './local-source.ts';
 import type { LocalTask, LocalTasks } from './local-tasks.ts';
 import type { Outboxes } from './outboxes.ts';
@@ -47,6 +47,14 @@ export class TaskEnds {
       this.#markers.forget(task);
       this.#retirement.forget(task);
     }
+    for (const end of this.#markers.takeEarly(plan)) {
+      this.#markers.addRemote(end.source, end.destination);
+      this.#mark(end.source, end.destination);
+    }
+    for (const { task, isWithoutInput } of plan.plan.instances) {
+      const local = isWithoutInput === true ? this.#options.locals.get(task) : undefined;
+      if (local !== undefined) this.handleEnd(local);
+    }
     for (const task of plan.retiring) {
       this.#endTowards(task, plan);
       this.#watchRetirement(task, plan);
@@ -56,32 +64,37 @@ export class TaskEnds {
   /** A local task says that it has sent its last tuple. */
   handleEnd({ source }: LocalTask): void {
     const { task } = source;
-    // Repeated after a reconnect: whoever needs it again has been told.
-    if (!this.#markers.addLocal(task)) return;
-    const { outboxes, finish, logger, onEnded } = this.#options;
     const plan = assertDefined(this.#plan, 'sets are handled by a plan');
+    // Repeated after a reconnect: whoever needs it again has been told.
+    if (!this.#markers.addLocal(task, plan.plan.epoch)) return;
+    const { finish, logger, onEnded } = this.#options;
     const component = assertDefined(plan.componentOf(task), 'which has their task');
     for (const destination of plan.downstreamTasks(component.name)) {
       if (this.#markers.hasLocalFor(task, destination)) continue;
       finish(source, destination);
-      outboxes.get(destination)?.add(new EndMarkerSet(task));
+      this.#mark(task, destination);
     }
     logger.info('a task has ended', { task, component: component.name });
     onEnded(task);
     this.#watchRetirement(task, plan);
   }
 
-  /** The marker of a task elsewhere has come for one of ours. */
-  handleRemoteEnd(source: TaskId, destination: TaskId): void {
-    this.#markers.addRemote(source, destination);
+  /**
+   * The marker of a task elsewhere has come for one of ours. False when that one is not to have it
+   * yet: it gets another one with the plan that it counts by (E5 of end-markers.ts).
+   */
+  handleRemoteEnd(end: RemoteEnd): boolean {
+    const isEarly = this.#plan !== undefined && end.planEpoch > this.#plan.plan.epoch;
+    if (isEarly) this.#markers.addEarly(end);
+    else this.#markers.addRemote(end.source, end.destination);
+    return !isEarly;
   }
 
   /** The way to a task is there again: it may have missed markers. */
   repeatFor(destination: TaskId): void {
     if (this.#plan === undefined) return;
-    const outbox = this.#options.outboxes.get(destination);
     for (const source of this.#markers.upstreamOf(destination, this.#plan)) {
-      outbox?.add(new EndMarkerSet(source));
+      this.#mark(source, destination);
     }
   }
 
@@ -110,14 +123,20 @@ export class TaskEnds {
 
   /** From every local task to one that retires. */
   #endTowards(destination: TaskId, plan: PlanIndex): void {
-    const { locals, outboxes, finish } = this.#options;
+    const { locals, finish } = this.#options;
     const component = assertDefined(plan.componentOf(destination), 'plans are whole');
     for (const task of plan.upstreamTasks(component.name)) {
       const local = locals.get(task);
-      if (local?.isPlanned !== true || !this.#markers.addLocalFor(task, destination)) continue;
+      if (local?.isPlanned !== true) continue;
+      if (!this.#markers.addLocalFor(task, destination, plan.plan.epoch)) continue;
       finish(local.source, destination);
-      outboxes.get(destination)?.add(new EndMarkerSet(task));
+      this.#mark(task, destination);
     }
+  }
+
+  #mark(source: TaskId, destination: TaskId): void {
+    const planEpoch = this.#markers.planEpochOf(source, destination);
+    this.#options.outboxes.get(destination)?.add(new EndMarkerSet(source, planEpoch));
   }
 
   #watchRetirement(task: TaskId, plan: PlanIndex): void {

@@ -1,8 +1,10 @@
-import type { Epoch, TaskId } from '../base/ids.ts';
+import { type Epoch, epoch, type TaskId } from '../base/ids.ts';
 
 /** What a heartbeat says of the tasks of this container. */
 export interface NewsOfTasks {
   readonly endedTaskIds: number[];
+  /** By which plan each of them has ended. */
+  readonly endedPlanEpochs: bigint[];
   readonly lostTasks: { readonly taskId: number; readonly lostAt: bigint }[];
   readonly retiredTaskIds: number[];
   readonly planEpoch: bigint;
@@ -18,23 +20,23 @@ export interface NewsOfTasks {
 export class TaskNews {
   /** Grows with all that a master should hear at once. */
   version = 0;
-  readonly #ended = new Set<TaskId>();
+  readonly #ended = new Map<TaskId, Epoch>();
   readonly #retired = new Set<TaskId>();
   /** When the instance of a task was first lost, by the wall clock. */
   readonly #lost = new Map<TaskId, number>();
-  #planEpoch: Epoch | undefined;
+  #planEpoch = epoch(0);
 
   /** A plan is in force that has these tasks of this container. */
-  planInForce(epoch: Epoch, tasks: ReadonlySet<TaskId>): void {
-    this.#planEpoch = epoch;
+  planInForce(planEpoch: Epoch, tasks: ReadonlySet<TaskId>): void {
+    this.#planEpoch = planEpoch;
     for (const told of [this.#ended, this.#retired]) {
-      for (const task of told) if (!tasks.has(task)) told.delete(task);
+      for (const task of told.keys()) if (!tasks.has(task)) told.delete(task);
     }
     this.version += 1;
   }
 
   ended(task: TaskId): void {
-    this.#ended.add(task);
+    if (!this.#ended.has(task)) this.#ended.set(task, this.#planEpoch);
     this.version += 1;
   }
 
@@ -50,10 +52,11 @@ export class TaskNews {
 
   get all(): NewsOfTasks {
     return {
-      endedTaskIds: [...this.#ended],
+      endedTaskIds: [...this.#ended.keys()],
+      endedPlanEpochs: Array.from(this.#ended.values(), BigInt),
       lostTasks: Array.from(this.#lost, ([taskId, atMs]) => ({ taskId, lostAt: BigInt(atMs) })),
       retiredTaskIds: [...this.#retired],
-      planEpoch: BigInt(this.#planEpoch ?? 0),
+      planEpoch: BigInt(this.#planEpoch),
     };
   }
 }

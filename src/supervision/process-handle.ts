@@ -11,6 +11,14 @@ export interface Ending {
   readonly startProblem?: string;
 }
 
+/** What a supervisor asks its child, and what that answers: lines of text. */
+export interface LineChannel {
+  /** False when the line cannot be sent: the child has ended, or has not read for long. */
+  send(line: string): boolean;
+  /** Replaces the one who listened before. */
+  listen(onLine: (line: string) => void): void;
+}
+
 /** One incarnation of a process that somebody watches. */
 export interface ProcessHandle {
   /** Undefined when it could not be started; `ended` then says why. */
@@ -21,6 +29,8 @@ export interface ProcessHandle {
   readonly ready?: Promise<void>;
   /** How many beats (base/beat.ts) were heard of it so far; absent for one that may be silent. */
   readonly beats?: () => number;
+  /** Absent for a child that cannot be asked. */
+  readonly channel?: LineChannel;
   /** SIGTERM asks the process; SIGKILL ends it and what it left in its process group. */
   signal(name: 'SIGTERM' | 'SIGKILL'): void;
 }

@@ -11,6 +11,9 @@ import { assert } from '../base/assert.ts';
   W3. When more than half of several are silent at once, it is more likely that nobody hears them:
       their time begins anew, once. If they are as silent afterwards, they are hung.
   W4. What cannot be heard at the moment is not judged, and its time begins anew when it can.
+  W5. One that was named before its first beat has twice as long for it in its next life, and so on:
+      where a machine is too busy for a start in the usual time, one that is killed and begins again
+      each time would never come up, and would keep the machine busy. A beat sets that right.
 */
 
 /** What is known of one process at one moment. */
@@ -33,6 +36,8 @@ export interface Silence {
 }
 
 const START_FACTOR = 4;
+/** A quarter of an hour where the limit is the usual half of a minute. */
+const START_FACTOR_MAX = 32;
 const LOOKS_PER_LIMIT = 10;
 const LOOK_PERIOD_MAX_MS = 5_000;
 /** A look is late when so much of the limit has passed since the last one. */
@@ -48,6 +53,10 @@ interface Heard {
   /** From where its silence counts: not before `heardMs`. */
   readonly sinceMs: number;
   readonly hasBegun: boolean;
+  /** How many times the limit it has for its first beat (W5). */
+  readonly startFactor: number;
+  /** It has been named in this life. */
+  readonly wasNamed: boolean;
 }
 
 export class SilenceWatch {
@@ -85,11 +94,12 @@ export class SilenceWatch {
       this.#beginAnew(nowMs);
       return [];
     }
+    for (const [name, heard] of silent) this.#heard.set(name, { ...heard, wasNamed: true });
     return silent.map(([name, { sinceMs }]) => ({ name, silentMs: Math.floor(nowMs - sinceMs) }));
   }
 
-  #of({ hasBegun }: Heard): number {
-    return hasBegun ? this.#limitMs : START_FACTOR * this.#limitMs;
+  #of({ hasBegun, startFactor }: Heard): number {
+    return hasBegun ? this.#limitMs : startFactor * this.#limitMs;
   }
 
   #hear(signs: Signs, nowMs: number): void {
@@ -105,9 +115,10 @@ export class SilenceWatch {
       const { life, beat, hasBegun = false } = sign;
       const last = this.#heard.get(name);
       if (last === undefined || last.life !== life) {
-        this.#heard.set(name, { life, beat, heardMs: nowMs, sinceMs: nowMs, hasBegun });
+        const startFactor = startFactorAfter(last);
+        this.#heard.set(name, { ...begun(life, beat, nowMs), hasBegun, startFactor });
       } else if (last.beat !== beat) {
-        this.#heard.set(name, { life, beat, heardMs: nowMs, sinceMs: nowMs, hasBegun: true });
+        this.#heard.set(name, { ...begun(life, beat, nowMs), hasBegun: true });
       }
     }
   }
@@ -120,4 +131,16 @@ export class SilenceWatch {
     const again = [...this.#heard.values()].filter(({ heardMs }) => heardMs > doubtedMs);
     return again.length * 2 >= this.#heard.size;
   }
+}
+
+function begun(life: number, beat: number, nowMs: number): Omit<Heard, 'hasBegun'> {
+  const heardNow = { heardMs: nowMs, sinceMs: nowMs };
+  return { life, beat, ...heardNow, startFactor: START_FACTOR, wasNamed: false };
+}
+
+/** W5 */
+function startFactorAfter(last: Heard | undefined): number {
+  if (last === undefined || last.hasBegun) return START_FACTOR;
+  const factor = last.wasNamed ? 2 * last.startFactor : last.startFactor;
+  return Math.min(factor, START_FACTOR_MAX);
 }

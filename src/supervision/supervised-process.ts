@@ -66,6 +66,8 @@ export class SupervisedProcess {
   #lastExit: ProcessExit | undefined;
   /** Why the incarnation at hand was killed. */
   #killReason: string | undefined;
+  /** Why it was told to end for another one. */
+  #replaceReason = '';
 
   constructor(options: SupervisedProcessOptions) {
     this.#options = options;
@@ -97,14 +99,20 @@ export class SupervisedProcess {
     return beat === undefined ? undefined : { life: this.#starts, beat, hasBegun: beat > 0 };
   }
 
+  /** The incarnation that runs. */
+  get handle(): ProcessHandle | undefined {
+    return this.#phase.at === 'running' ? this.#phase.handle : undefined;
+  }
+
   /** Begins with an incarnation that is running already, or with a new one. */
   start(launch: Launch, running?: ProcessHandle): void {
     this.#launch = launch;
     this.#begin(running ?? launch());
   }
 
-  /** Replaces what runs by a new incarnation. */
-  restart(): void {
+  /** Replaces what runs by a new incarnation; the reason is for people. */
+  restart(reason = 'stopped by its supervisor to be started anew'): void {
+    this.#replaceReason = reason;
     const phase = this.#phase;
     switch (phase.at) {
       case 'running':
@@ -233,7 +241,7 @@ export class SupervisedProcess {
   }
 
   #replace(ending: Ending): void {
-    this.#lastExit = this.#exitOf(ending, 'stopped by its supervisor to be started anew');
+    this.#lastExit = this.#exitOf(ending, this.#replaceReason);
     this.#begin(this.#launchNext());
   }
 

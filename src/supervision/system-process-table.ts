@@ -10,23 +10,30 @@ import { systemProcessIdentities } from '../base/process-identities.ts';
 import type { ProcessIdentity } from '../base/process-identity.ts';
 import type { AppendFile } from '../base/rotating-file.ts';
 import { systemFiles } from '../base/system-files.ts';
+import { openChildChannel } from './child-channel.ts';
 import { lastLinesOf } from './last-lines.ts';
 import { LineTail } from './line-tail.ts';
 import { removePidFile, writePidFile } from './pid-file.ts';
-import { type Ending, LAST_LINES_MAX, type ProcessHandle } from './process-handle.ts';
+import {
+  type Ending,
+  LAST_LINES_MAX,
+  type LineChannel,
+  type ProcessHandle,
+} from './process-handle.ts';
 import type { Command, ProcessTable, SignalName } from './process-table.ts';
 import { READY } from './ready-message.ts';
 
 /*
   The processes of the operating system.
 
-  H1. A dependent child holds the read end of a pipe as its standard input. Nobody ever writes to
-      it: it ends when this process does, however that happens, and the child then ends too (P1).
+  H1. A dependent child holds the read end of a pipe as its standard input: it ends when this
+      process does, however that happens, and the child then ends too (P1). What is written to it
+      are questions, which the child may leave unread.
   H2. A detached child leads its own session and writes to a file (P2).
   H3. A process is found by its variables on Linux only; elsewhere nothing is found and pid files
       must do.
-  H4. Its beats come through a pipe of their own, whose end in the child never blocks it: what it
-      cannot write at once it does not write.
+  H4. Its beats and its answers come through a pipe of their own, whose end in the child never
+      blocks it: a beat that it cannot write at once it does not write.
 */
 
 /** A grandchild may hold the output pipe for ever; what it says later is not waited for. */
@@ -46,13 +53,14 @@ function startDependent(command: Command, openOutput: () => AppendFile): Process
   const tail = new LineTail(LAST_LINES_MAX);
   const ready = Promise.withResolvers<void>();
   let output: AppendFile | undefined;
+  let channel: LineChannel | undefined;
   let beats = 0;
   const start = (): ChildProcess => {
     const file = openOutput();
     output = file;
-    const channel = command.saysReady === true ? (['ipc'] as const) : [];
-    const child = spawnIn(listening(command), ['pipe', 'pipe', 'pipe', 'pipe', ...channel]);
-    countBeats(child.stdio[BEAT_DESCRIPTOR], (count) => {
+    const messages = command.saysReady === true ? (['ipc'] as const) : [];
+    const child = spawnIn(listening(command), ['pipe', 'pipe', 'pipe', 'pipe', ...messages]);
+    channel = channelWith(child, (count) => {
       beats += count;
     });
     child.on('message', (message) => {
@@ -75,7 +83,7 @@ function startDependent(command: Command, openOutput: () => AppendFile): Process
   return {
     ...handle,
     ...(command.saysReady === true && { ready: ready.promise }),
-    ...(command.beats === true && { beats: () => beats }),
+    ...(command.beats === true && { beats: () => beats, ...(channel && { channel }) }),
   };
 }
 
@@ -86,11 +94,14 @@ function listening(command: Command): Command {
   return { ...command, environment: { ...environment, ...beatsFor(process) } };
 }
 
-/** A beat is a byte (H4). */
-function countBeats(pipe: ChildProcess['stdio'][number], onBeats: (count: number) => void): void {
-  if (!(pipe instanceof Readable)) return; // The child could not be started.
-  pipe.on('data', (chunk: Buffer) => onBeats(chunk.length));
-  pipe.on('error', () => {}); // It closed its end; silence is what follows.
+/** Undefined when the child could not be started. */
+function channelWith(
+  child: ChildProcess,
+  onBeats: (count: number) => void,
+): LineChannel | undefined {
+  const fromChild = child.stdio[BEAT_DESCRIPTOR];
+  if (!(fromChild instanceof Readable) || child.stdin === null) return undefined;
+  return openChildChannel({ toChild: child.stdin, fromChild, onBeats });
 }
 
 /** Starts a child that outlives this process (H2) and appends its output to a file. */

@@ -3,13 +3,19 @@ import {
   type ComponentName,
   componentOfInstance,
   containerOfStreamManager,
+  type Epoch,
   type TaskId,
   type TopologyId,
 } from '../base/ids.ts';
 import type { Completion, Incident } from '../model/completion.ts';
 import type { ContainerReport, ProcessReport } from '../model/container-report.ts';
 import type { LogicalTopology } from '../model/logical-topology.ts';
-import type { EarlyEnd, InstanceAddress, StreamManagerAddress } from '../model/physical-plan.ts';
+import {
+  type EarlyEnd,
+  type InstanceAddress,
+  mayBegin,
+  type StreamManagerAddress,
+} from '../model/physical-plan.ts';
 import { reliabilityOf } from '../model/reliability.ts';
 import { replayedComponents } from '../model/replaying-spouts.ts';
 import { isSameProcess } from './placement.ts';
@@ -29,11 +35,18 @@ import type { Registration } from './registration-decision.ts';
   down when it left the plan; what ends of it afterwards has no tuples any more.
 */
 
+/** A task that has ended, as its stream manager says. */
+export interface EndedTask {
+  readonly task: TaskId;
+  /** The plan that the stream manager worked by then; 0 when it does not say. */
+  readonly planEpoch: Epoch;
+}
+
+/** By which plan each task has ended that has. */
+export type EndsByPlan = ReadonlyMap<TaskId, Epoch>;
+
 /** Pure: true when every task of the plan has ended. */
-export function isComplete(
-  instances: readonly InstanceAddress[],
-  ended: ReadonlySet<TaskId>,
-): boolean {
+export function isComplete(instances: readonly InstanceAddress[], ended: EndsByPlan): boolean {
   return instances.length > 0 && instances.every((instance) => ended.has(instance.task));
 }
 
@@ -45,16 +58,52 @@ export function hasEnded(
   component: ComponentName,
   { components }: Pick<LogicalTopology, 'components'>,
   instances: readonly InstanceAddress[],
-  ended: ReadonlySet<TaskId>,
+  ended: EndsByPlan,
 ): boolean {
-  const endsOf = (name: ComponentName): readonly boolean[] =>
-    instances.filter((each) => each.component === name).map(({ task }) => ended.has(task));
-  const own = endsOf(component);
-  if (own.length > 0 && own.every(Boolean)) return true;
+  const own = instances.filter((each) => each.component === component && mayBegin(each));
+  if (own.length > 0 && own.every(({ task }) => ended.has(task))) return true;
+  return readersOf(component, components, instances).some(({ task }) => ended.has(task));
+}
+
+/**
+ * Pure: whether tasks that read from a component may have ended without knowing of those of its
+ * tasks that came with a plan: when all that were there before had ended by an older one
+ * (E5 of end-markers.ts in the stream manager), or when one that stays has in fact ended.
+ */
+export function hasEndedBefore(
+  planEpoch: Epoch,
+  component: ComponentName,
+  {
+    topology: { components },
+    instances,
+    ended,
+  }: {
+    readonly topology: Pick<LogicalTopology, 'components'>;
+    readonly instances: readonly InstanceAddress[];
+    readonly ended: EndsByPlan;
+  },
+): boolean {
+  const own = instances.filter((each) => each.component === component && mayBegin(each));
+  const isBefore = ({ task }: InstanceAddress): boolean => {
+    const endEpoch = ended.get(task);
+    return endEpoch !== undefined && endEpoch < planEpoch;
+  };
+  if (own.length > 0 && own.every(isBefore)) return true;
+  return readersOf(component, components, instances).some(
+    ({ task, isRetiring }) => isRetiring !== true && ended.has(task),
+  );
+}
+
+function readersOf(
+  component: ComponentName,
+  components: LogicalTopology['components'],
+  instances: readonly InstanceAddress[],
+): readonly InstanceAddress[] {
   const readers = components.filter(
     (each) => each.kind === 'bolt' && each.inputs.some((input) => input.component === component),
   );
-  return readers.some(({ name }) => endsOf(name).includes(true));
+  const names = new Set(readers.map(({ name }) => name));
+  return instances.filter((each) => names.has(each.component));
 }
 
 export interface CompletionFacts {

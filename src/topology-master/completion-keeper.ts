@@ -1,7 +1,7 @@
 import { Backoff } from '../base/backoff.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import { EngineError, messageOf } from '../base/errors.ts';
-import type { ComponentName, TaskId, TopologyId, TopologyName } from '../base/ids.ts';
+import type { ComponentName, Epoch, TaskId, TopologyId, TopologyName } from '../base/ids.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
 import { encodeCompletion, type Incident, parseCompletion } from '../model/completion.ts';
@@ -9,7 +9,13 @@ import type { LogicalTopology } from '../model/logical-topology.ts';
 import type { EarlyEnd, InstanceAddress } from '../model/physical-plan.ts';
 import { paths } from '../state-manager/paths.ts';
 import type { StateManager } from '../state-manager/state-manager.ts';
-import { completionOf, hasEnded, isComplete } from './completion-decision.ts';
+import {
+  completionOf,
+  type EndedTask,
+  hasEnded,
+  hasEndedBefore,
+  isComplete,
+} from './completion-decision.ts';
 import { readContainerReports } from './container-reports.ts';
 
 /*
@@ -17,6 +23,9 @@ import { readContainerReports } from './container-reports.ts';
   and writes the topology's completion node when all have ended. Tasks never come back from their
   end, and the stream managers repeat what they know, so nothing has to survive the death of this
   process: the next incarnation hears it all again and finds the node written.
+
+  Whether all have ended is asked between two changes of the plan, and from then on it does not
+  change any more: a plan that was being stored meanwhile may have more tasks.
 */
 
 export interface CompletionKeeperOptions {
@@ -29,6 +38,8 @@ export interface CompletionKeeperOptions {
   readonly topology: Pick<LogicalTopology, 'config' | 'components'>;
   /** Of the plan in force; empty before the first. */
   readonly instances: () => readonly InstanceAddress[];
+  /** Runs a step between two changes of the plan. */
+  readonly inTurn: (step: () => void) => void;
   /** What the master knows about the run; asked when the node is written. */
   readonly run: () => {
     readonly firstPlanAtMs: number;
@@ -44,7 +55,7 @@ const RETRY_MAX_MS = 5_000;
 export class CompletionKeeper {
   readonly #options: CompletionKeeperOptions;
   #expected: ReadonlySet<TaskId> = new Set();
-  readonly #ended = new Set<TaskId>();
+  readonly #ended = new Map<TaskId, Epoch>();
   /** At most one a process: the first is what a person wants to know. */
   readonly #lost = new Map<string, Incident>();
   readonly #backoff: Backoff;
@@ -58,15 +69,19 @@ export class CompletionKeeper {
   }
 
   /** Notes ended tasks; repeats are harmless. */
-  addEnded(tasks: readonly TaskId[]): void {
-    for (const task of tasks) if (this.#expected.has(task)) this.#ended.add(task);
+  addEnded(tasks: readonly EndedTask[]): void {
+    for (const { task, planEpoch } of tasks) {
+      if (this.#expected.has(task) && !this.#ended.has(task)) this.#ended.set(task, planEpoch);
+    }
     this.#check();
   }
 
   /** Another plan is in force: its tasks count from now on. */
   followPlan(): void {
     this.#expected = new Set(this.#options.instances().map(({ task }) => task));
-    for (const task of this.#ended) if (!this.#expected.has(task)) this.#ended.delete(task);
+    for (const task of this.#ended.keys()) {
+      if (!this.#expected.has(task)) this.#ended.delete(task);
+    }
     this.#check();
   }
 
@@ -79,6 +94,18 @@ export class CompletionKeeper {
   hasEnded(component: ComponentName): boolean {
     const { topology, instances } = this.#options;
     return hasEnded(component, topology, instances(), this.#ended);
+  }
+
+  /** The same of tasks that came with a plan: those that read from it may not know of them. */
+  hasEndedBefore(planEpoch: Epoch, component: ComponentName): boolean {
+    const { topology, instances } = this.#options;
+    const facts = { topology, instances: instances(), ended: this.#ended };
+    return hasEndedBefore(planEpoch, component, facts);
+  }
+
+  /** Every task of the plan in force has ended, and it is the last one. */
+  get isOver(): boolean {
+    return this.#phase === 'completed';
   }
 
   /** Notes instances that their stream managers have lost; repeats are harmless. */
@@ -98,9 +125,16 @@ export class CompletionKeeper {
   #check(): void {
     if (this.#phase !== 'running') return;
     if (this.#ended.size < this.#expected.size) return; // Most calls end here.
-    if (!isComplete(this.#options.instances(), this.#ended)) return;
-    this.#phase = 'completed';
-    this.#begin();
+    if (!this.#isComplete) return;
+    this.#options.inTurn(() => {
+      if (this.#phase !== 'running' || !this.#isComplete) return;
+      this.#phase = 'completed';
+      this.#begin();
+    });
+  }
+
+  get #isComplete(): boolean {
+    return isComplete(this.#options.instances(), this.#ended);
   }
 
   #begin(): void {

@@ -2,7 +2,7 @@ import { messageOf } from '../base/errors.ts';
 import type { Epoch, TaskId, TopologyId, TopologyName } from '../base/ids.ts';
 import type { Logger } from '../base/logger.ts';
 import type { LogicalTopology } from '../model/logical-topology.ts';
-import { adopted, isAdopted } from '../model/adopted-packing.ts';
+import { adopted, isAdopted, unadopted } from '../model/adopted-packing.ts';
 import { isOlderPackingPlan, type PackingPlan } from '../model/packing-plan.ts';
 import { repeated } from '../model/repeated.ts';
 import { settledPacking } from '../model/settled-packing.ts';
@@ -17,9 +17,10 @@ import { decodePackingPlan, encodePackingPlan } from '../wire/packing-plan.ts';
 
   N1. The newest plan counts: one that is damaged, that is another topology's or that has a lower
       epoch than the one that is known is passed over, with one line in the log.
-  N2. The master writes it for three reasons only: to mark it before it is put in force, to take out
-      the retiring tasks that have gone, and to mark those that somebody has overlooked; and only
-      while it still holds the plan that is known, or one that was passed over: that is mended so.
+  N2. The master writes it for three reasons only: to mark it before it is put in force, or to take
+      the mark back when it cannot be, to take out the retiring tasks that have gone, and to mark
+      those that somebody has overlooked; and only while it still holds the plan that is known, or
+      one that was passed over: that is mended so.
 */
 
 export interface PackingKeeperOptions {
@@ -81,12 +82,20 @@ export class PackingKeeper {
    * @throws EngineError as `settle` does.
    */
   async adopt(): Promise<void> {
-    const [plan, known] = [this.#current, this.#bytes];
-    const marked = adopted(plan);
-    if (isAdopted(plan) || marked === plan) return;
-    const bytes = encodePackingPlan(marked);
-    await this.#options.stateManager.replace(this.#path, known, bytes);
-    this.#look(bytes);
+    const plan = this.#current;
+    if (!isAdopted(plan)) await this.#remark(adopted(plan));
+  }
+
+  /**
+   * Takes the mark back: the plan cannot be in force for now.
+   *
+   * @throws EngineError as `settle` does.
+   */
+  async unadopt(): Promise<void> {
+    await this.#remark(unadopted(this.#current));
+    this.#options.logger.info('another update may take the place of the packing plan', {
+      packingEpoch: this.#current.epoch,
+    });
   }
 
   /**
@@ -101,7 +110,8 @@ export class PackingKeeper {
   }
 
   /**
-   * Marks tasks as retiring.
+   * Marks tasks as retiring. Updates heed the mark of `adopt` and make no plan that needs it; one
+   * that was written by hand, or by a version without that mark, would bring back numbers of tasks.
    *
    * @throws EngineError as `settle` does.
    */
@@ -109,6 +119,14 @@ export class PackingKeeper {
     const epoch = await this.#replace((plan) => withRetiring(plan, tasks));
     const fields = { packingEpoch: epoch, tasks: [...tasks] };
     this.#options.logger.warn('the packing plan keeps tasks that are retiring already', fields);
+  }
+
+  /** The same plan, marked or not. */
+  async #remark(plan: PackingPlan): Promise<void> {
+    if (plan === this.#current) return;
+    const bytes = encodePackingPlan(plan);
+    await this.#options.stateManager.replace(this.#path, this.#bytes, bytes);
+    this.#look(bytes);
   }
 
   async #replace(change: (plan: PackingPlan) => PackingPlan): Promise<Epoch> {
@@ -134,7 +152,7 @@ export class PackingKeeper {
     for (const problem of storedPackingProblems(plan, topology)) {
       logger.error('the packing plan does not fit its topology', { problem });
     }
-    if (isMarkOnly(plan, before)) return;
+    if (plan.epoch !== undefined && plan.epoch === before.epoch) return; // But for its mark.
     logger.info('there is another packing plan', { packingEpoch: plan.epoch });
     onChange();
   }
@@ -176,9 +194,4 @@ function withRetiring(plan: PackingPlan, tasks: ReadonlySet<TaskId>): PackingPla
     ),
   }));
   return { ...plan, containers };
-}
-
-/** Whether a plan differs from the one before by the mark that it is put in force. */
-function isMarkOnly(plan: PackingPlan, before: PackingPlan): boolean {
-  return plan.epoch !== undefined && plan.epoch === before.epoch && isAdopted(plan);
 }

@@ -1,4 +1,5 @@
 import type { ComponentName, Epoch, StreamManagerId, TaskId } from '../base/ids.ts';
+import { isAdopted } from '../model/adopted-packing.ts';
 import type { PackingPlan } from '../model/packing-plan.ts';
 import type { InstanceAddress, StreamManagerAddress } from '../model/physical-plan.ts';
 import {
@@ -11,6 +12,7 @@ import {
   isSameAddress,
   isSamePlacement,
 } from './placement.ts';
+import { begun, isJoining, withJoining } from './joining-tasks.ts';
 import type { Registration } from './registration-decision.ts';
 
 /*
@@ -39,6 +41,11 @@ import type { Registration } from './registration-decision.ts';
       have ended or are about to.
   P6. The phase follows from the two plans alone, so a master that was started again goes on where
       the one before it was.
+  P7. A new spout task begins later than its plan (joining-tasks.ts), and nothing leaves the plan
+      before that.
+  P8. The plan whose tasks have all ended is the last one.
+  P9. A packing plan that is marked as about to be in force, and cannot be now, loses the mark:
+      another update may take its place. A master that has marked it may have died since.
 */
 
 export interface PlanFacts {
@@ -56,6 +63,11 @@ export interface PlanFacts {
   readonly isAdoptionOver: boolean;
   /** Whether what a component emits can have no effect any more. */
   readonly hasEnded: (component: ComponentName) => boolean;
+  /** The same of tasks that came with a plan (P7). */
+  readonly hasEndedBefore: (planEpoch: Epoch, component: ComponentName) => boolean;
+  readonly isSpout: (component: ComponentName) => boolean;
+  /** Whether every task of the current plan has ended. */
+  readonly isOver: () => boolean;
 }
 
 export type PlanPhase = 'changing' | 'retiring' | 'settling' | 'settled';
@@ -81,6 +93,8 @@ export type PlanDecision =
     }
   /** These tasks of the packing plan are retiring, which it does not know (P4). */
   | { readonly kind: 'mark'; readonly tasks: ReadonlySet<TaskId> }
+  /** The packing plan is to lose the mark that it is put in force (P9). */
+  | { readonly kind: 'unadopt' }
   /** The packing plan is to lose its retiring tasks. */
   | { readonly kind: 'settle' };
 
@@ -93,14 +107,23 @@ export function decidePlan(facts: PlanFacts): PlanDecision {
     return store(placed(wanted(packing, undefined), registered));
   }
   const phase = phaseOf(current, packing);
+  if (facts.isOver()) return keep(phase);
+  const beginning = begun(current, facts);
+  if (beginning !== undefined) {
+    const streamManagers = newestAddresses(current, registered);
+    return store({ streamManagers, instances: beginning });
+  }
   switch (phase) {
     case 'changing': {
       const missing = notReady(packing, registered);
-      if (missing.length > 0) return refreshed(current, registered) ?? keep(phase, missing);
       const next = wanted(packing, current);
       const ended = endedAmong(next.instances, current, facts.hasEnded);
-      if (ended.length > 0) return refreshed(current, registered) ?? keep(phase, [], ended);
-      return { ...store(placed(next, registered)), isAdoption: true };
+      if (missing.length > 0 || ended.length > 0) {
+        return refreshed(current, registered) ?? givenUp(packing) ?? keep(phase, missing, ended);
+      }
+      const { streamManagers } = next;
+      const instances = withJoining(next.instances, current, facts.isSpout);
+      return { ...store(placed({ streamManagers, instances }, registered)), isAdoption: true };
     }
     case 'retiring':
       return (
@@ -111,7 +134,7 @@ export function decidePlan(facts: PlanFacts): PlanDecision {
       );
     case 'settling':
       return (
-        refreshed(current, registered) ?? (isAdopted(facts) ? { kind: 'settle' } : keep(phase))
+        refreshed(current, registered) ?? (isWorkedBy(facts) ? { kind: 'settle' } : keep(phase))
       );
     case 'settled':
       return refreshed(current, registered) ?? keep(phase);
@@ -207,7 +230,8 @@ function retire(current: Addresses, facts: PlanFacts): PlanDecision | undefined 
   const cutShort = current.instances.filter(
     (instance) => isRetiring(instance) && !facts.retired.has(instance.task),
   );
-  if (cutShort.length > 0 && !facts.isDrainOver) return undefined;
+  const isWaiting = cutShort.length > 0 || current.instances.some(isJoining);
+  if (isWaiting && !facts.isDrainOver) return undefined;
   const instances = current.instances.filter((instance) => !isRetiring(instance));
   const serving = new Set(instances.map(({ streamManager }) => streamManager));
   const served = new Set(current.instances.map(({ streamManager }) => streamManager));
@@ -218,7 +242,11 @@ function retire(current: Addresses, facts: PlanFacts): PlanDecision | undefined 
   return { kind: 'store', addresses, isAdoption: false, cutShort };
 }
 
-function isAdopted({ current, registered, planEpochs, isAdoptionOver }: PlanFacts): boolean {
+function givenUp(packing: PackingPlan): PlanDecision | undefined {
+  return isAdopted(packing) ? { kind: 'unadopt' } : undefined;
+}
+
+function isWorkedBy({ current, registered, planEpochs, isAdoptionOver }: PlanFacts): boolean {
   if (isAdoptionOver || current === undefined) return true;
   return current.streamManagers.every(
     ({ id }) => !registered.has(id) || (planEpochs.get(id) ?? 0) >= current.epoch,

@@ -22,6 +22,7 @@ import { withParallelism, withRuntimeConfig } from '../wire/running-topology.ts'
 import { type TopologyMessage, withState } from '../wire/topology.ts';
 import type { CommandedTopology } from './control-port.ts';
 import { DesiredState } from './desired-state.ts';
+import { isJoining, joined } from './joining-tasks.ts';
 import { decidePlan, type PlanDecision, phaseOf } from './plan-decision.ts';
 import type { PackingKeeper } from './packing-keeper.ts';
 import { PlanHistory } from './plan-history.ts';
@@ -40,7 +41,8 @@ import { UpdateProgress } from './update-progress.ts';
       that plan in force; what registrations ask for is tried again, a command is refused.
   K3. Every stored plan has an epoch above those of all plans and masters before it.
   K4. What a command has made of the topology, its state and its config, every further plan keeps.
-  K5. Once a newer incarnation is known, nothing is changed any more and every command is refused.
+  K5. Once every task has ended the plan stays as it is, whatever the packing plan says.
+  K6. Once a newer incarnation is known, nothing is changed any more and every command is refused.
 */
 
 export interface PlanKeeperOptions {
@@ -53,13 +55,17 @@ export interface PlanKeeperOptions {
   readonly topologyId: TopologyId;
   readonly masterEpoch: Epoch;
   /** The newest packing plan, and what may be done to it (packing-keeper.ts). */
-  readonly packing: Pick<PackingKeeper, 'current' | 'adopt' | 'settle' | 'mark'>;
+  readonly packing: Pick<PackingKeeper, 'current' | 'adopt' | 'unadopt' | 'settle' | 'mark'>;
   /** As submitted; its state is that of the first plan. */
   readonly submitted: TopologyMessage;
   /** The setting `topology.update.drain.secs`. */
   readonly drainLimitMs: number;
   /** Whether what a component emits can have no effect any more. */
   readonly hasEnded: (component: ComponentName) => boolean;
+  /** The same of tasks that came with a plan (completion-decision.ts). */
+  readonly hasEndedBefore: (planEpoch: Epoch, component: ComponentName) => boolean;
+  /** Whether the plan in force is the last one: all of its tasks have ended. */
+  readonly isOver: () => boolean;
   /** Instances that stream managers have lost. */
   readonly lost: () => readonly Incident[];
   /** A plan has been stored and is to be distributed. */
@@ -157,7 +163,8 @@ export class PlanKeeper implements CommandedTopology {
   note(id: StreamManagerId, progress: Progress): void {
     if (!this.#progress.note(id, progress) || this.current === undefined) return;
     const phase = phaseOf(this.current, this.#options.packing.current);
-    if (phase === 'retiring' || phase === 'settling') this.reconsider();
+    const isAwaited = phase === 'retiring' || phase === 'settling';
+    if (isAwaited || this.current.instances.some(isJoining)) this.reconsider();
   }
 
   /**
@@ -196,6 +203,12 @@ export class PlanKeeper implements CommandedTopology {
     });
   }
 
+  /** Runs a step between two changes; never once this is closed. */
+  inTurn(step: () => void): void {
+    // Whoever closes it has no use for the step either.
+    this.#enqueue(async () => step()).catch(() => {});
+  }
+
   /** Makes what the facts ask for, now or as soon as the state manager allows. */
   reconsider(): void {
     const change = this.#enqueue(() => this.#converge());
@@ -212,11 +225,11 @@ export class PlanKeeper implements CommandedTopology {
   }
 
   #decide(): PlanDecision {
-    const { packing, hasEnded } = this.#options;
+    const { packing } = this.#options;
     const { current } = this;
     const registered = this.#registered;
-    const facts = { packing: packing.current, registered, current, hasEnded };
-    return decidePlan({ ...facts, ...this.#progress.facts });
+    const facts = { packing: packing.current, registered, current, isSpout: this.#isSpout };
+    return decidePlan({ ...this.#options, ...facts, ...this.#progress.facts });
   }
 
   /** Step by step: a stored plan may be the reason for the next one. */
@@ -233,6 +246,9 @@ export class PlanKeeper implements CommandedTopology {
         case 'mark':
           await this.#options.packing.mark(decision.tasks);
           break;
+        case 'unadopt':
+          await this.#options.packing.unadopt();
+          break;
         case 'settle':
           await this.#options.packing.settle();
           break;
@@ -246,6 +262,9 @@ export class PlanKeeper implements CommandedTopology {
     }
   }
 
+  readonly #isSpout = (component: ComponentName): boolean =>
+    this.current?.topology.components.find(({ name }) => name === component)?.kind === 'spout';
+
   #topologyOf(stored: StoredPlan | undefined): TopologyMessage {
     return stored?.message.topology ?? this.#desired.topology;
   }
@@ -256,8 +275,9 @@ export class PlanKeeper implements CommandedTopology {
     cutShort: readonly InstanceAddress[] = [],
   ): Promise<void> {
     const { stateManager, topologyId, logger, onPlan } = this.#options;
-    const { streamManagers, instances } = addresses;
+    const { streamManagers } = addresses;
     const epoch = await stateManager.nextEpoch(topologyId);
+    const instances = addresses.instances.map((instance) => joined(instance, epoch));
     const { isEmpty: isFirst, current: before } = this.#store;
     const notes = await this.#history.notesFor({ before, isFirst, addresses, cutShort });
     const counted = withParallelism(topology, parallelismOf(instances));
@@ -311,7 +331,7 @@ export class PlanKeeper implements CommandedTopology {
       await change();
     } catch (error) {
       if (hasCode(error, 'STALE_EPOCH')) {
-        this.#isClosed = true; // K5
+        this.#isClosed = true; // K6
         this.#progress.close();
         this.#options.onFenced(error);
       }

@@ -21,7 +21,7 @@ import {
   type PhysicalPlanMessage,
   streamManagerFromMessage,
 } from '../wire/physical-plan.ts';
-import { lostInstances } from './completion-decision.ts';
+import { type EndedTask, lostInstances } from './completion-decision.ts';
 import { HeartbeatMonitor } from './heartbeat-monitor.ts';
 import type { Addresses } from './placement.ts';
 import {
@@ -80,7 +80,7 @@ export interface StreamManagerEvents {
   onGone(id: StreamManagerId): void;
   /** What a heartbeat says of live changes; said again and again. */
   onProgress(id: StreamManagerId, progress: Progress): void;
-  onEnded(tasks: readonly TaskId[]): void;
+  onEnded(tasks: readonly EndedTask[]): void;
   /** Instances that a stream manager has lost; said again and again. */
   onLost(incidents: readonly Incident[]): void;
   onMetrics(metrics: PublishedMetrics): void;
@@ -266,9 +266,10 @@ export class StreamManagerServer {
     if (registration !== undefined && beat.lostTasks.length > 0) {
       events.onLost(lostInstances(registration, beat.lostTasks)); // Before the ends that follow.
     }
+    // Before what follows from the plan that it works by.
+    if (beat.endedTaskIds.length > 0) events.onEnded(endedTasks(beat));
     const planEpoch = epoch(Number(beat.planEpoch));
     events.onProgress(id, { retired: beat.retiredTaskIds.map(taskId), planEpoch });
-    if (beat.endedTaskIds.length > 0) events.onEnded(beat.endedTaskIds.map(taskId));
     return StreamManagerHeartbeat.response.create({ status: { status: StatusCode.OK } });
   }
 
@@ -317,6 +318,13 @@ export class StreamManagerServer {
       }),
     );
   }
+}
+
+function endedTasks({ endedTaskIds, endedPlanEpochs }: HeartbeatRequest): readonly EndedTask[] {
+  return endedTaskIds.map((task, index) => ({
+    task: taskId(task),
+    planEpoch: epoch(Number(endedPlanEpochs[index] ?? 0)),
+  }));
 }
 
 function claimOf(request: RegisterRequest): RegistrationClaim {

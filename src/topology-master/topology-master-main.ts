@@ -35,7 +35,7 @@ export async function topologyMasterMain(
     logName: NAME,
     name: NAME,
   });
-  const { settings, definition, stateManager, clock, random, logger } = opened;
+  const { settings, definition, stateManager, clock, random, logger, setLogLevel } = opened;
   const master = new TopologyMaster({
     topologyName: topologyName(flags.text('topology-name')),
     topologyId: topologyId(flags.text('topology-id')),
@@ -55,6 +55,7 @@ export async function topologyMasterMain(
     machineTime: () => environment.machineTime(),
     random,
     logger,
+    setLogLevel,
     onFailure: (error) => context.fail(error),
   });
   context.onShutdown(() => master.close());

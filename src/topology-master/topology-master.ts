@@ -2,7 +2,7 @@ import { assertDefined } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
 import { EngineError, hasCode } from '../base/errors.ts';
 import type { Epoch, TopologyId, TopologyName } from '../base/ids.ts';
-import type { Logger } from '../base/logger.ts';
+import type { Logger, LogLevel } from '../base/logger.ts';
 import type { MachineTime } from '../base/machine-time.ts';
 import type { Random } from '../base/random.ts';
 import { retry } from '../base/retry.ts';
@@ -11,6 +11,7 @@ import { ENGINE_VERSION } from '../base/version.ts';
 import { isForeignTopology } from '../model/foreign-topology.ts';
 import type { ResourceUse } from '../metrics/process-metrics.ts';
 import { MetricsStore } from '../metrics-store/metrics-store.ts';
+import { logLevelOf } from '../model/log-level.ts';
 import type { PhysicalPlan } from '../model/physical-plan.ts';
 import type { Settings } from '../model/settings.ts';
 import type { Network } from '../net/network.ts';
@@ -67,6 +68,8 @@ export interface TopologyMasterOptions {
   readonly machineTime: () => MachineTime;
   readonly random: Random;
   readonly logger: Logger;
+  /** Of the logger above; by each plan. */
+  readonly setLogLevel?: (level: LogLevel) => void;
   /** This incarnation has to end. May be called more than once. */
   readonly onFailure: (error: EngineError) => void;
 }
@@ -129,8 +132,11 @@ export class TopologyMaster {
       packing,
       submitted: facts.message,
       hasEnded: (component) => completion.hasEnded(component),
+      hasEndedBefore: (planEpoch, component) => completion.hasEndedBefore(planEpoch, component),
+      isOver: () => completion.isOver,
       lost: () => completion.lost,
       onPlan: (plan) => {
+        this.#heedLogLevel();
         completion.followPlan();
         peers.distribute(plan);
       },
@@ -140,6 +146,7 @@ export class TopologyMaster {
     await this.#listen(facts, plans, peers);
     await this.#claimLocation(epoch);
     await this.#retry('read the physical plan', () => plans.open());
+    this.#heedLogLevel();
     completion.followPlan();
     packing.open();
     peers.open();
@@ -189,7 +196,10 @@ export class TopologyMaster {
 
   #createPlanKeeper(
     masterEpoch: Epoch,
-    sources: Pick<PlanKeeperOptions, 'packing' | 'submitted' | 'hasEnded' | 'lost' | 'onPlan'>,
+    sources: Pick<
+      PlanKeeperOptions,
+      'packing' | 'submitted' | 'hasEnded' | 'hasEndedBefore' | 'isOver' | 'lost' | 'onPlan'
+    >,
   ): PlanKeeper {
     const plans = new PlanKeeper({
       ...this.#options,
@@ -207,6 +217,7 @@ export class TopologyMaster {
       ...this.#options,
       topology,
       instances: () => plans().current?.instances ?? [],
+      inTurn: (step) => plans().inTurn(step),
       run: () => plans().history,
     });
     this.#closers.push(() => completion.close());
@@ -273,8 +284,10 @@ export class TopologyMaster {
       () => ({
         metrics: this.#statistics.metrics,
         exceptions: this.#statistics.exceptions,
+        histograms: this.#statistics.histograms,
         components,
         nowSeconds: this.#statistics.nowSeconds,
+        sinceSeconds: this.#statistics.sinceSeconds,
         dialect: 'topology-master',
       }),
       () => ({ registered: peers.registered, absent: plans.absent }),
@@ -313,6 +326,10 @@ export class TopologyMaster {
     await keeper.claim();
   }
 
+  #heedLogLevel(): void {
+    if (this.plan !== undefined) this.#options.setLogLevel?.(logLevelOf(this.plan.topology));
+  }
+
   #watchForDrain(plans: PlanKeeper): void {
     const drain = new DrainKeeper({ ...this.#options, plans });
     this.#closers.unshift(() => drain.close());
@@ -323,7 +340,7 @@ export class TopologyMaster {
     const publisher = createMasterPublisher({
       ...this.#options,
       serverPort: this.ports.server,
-      dropped: () => this.#statistics.metrics.dropped,
+      dropped: () => this.#statistics.dropped,
       plan: () => this.plan,
       absent: () => plans.absent.length,
     });

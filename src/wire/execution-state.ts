@@ -39,17 +39,21 @@ export function encodeExecutionState(state: ExecutionState): Uint8Array {
 
 /** @throws EngineError with code STATE_CORRUPTED. */
 export function decodeExecutionState(bytes: Uint8Array): ExecutionState {
-  return readNode('execution state', () => {
-    const message = StoredExecutionState.decode(bytes);
-    return {
-      topologyName: topologyName(message.topologyName),
-      topologyId: topologyId(message.topologyId),
-      submittedAtSeconds: wholeNumber(message.submissionTime, 'ExecutionState.submission_time'),
-      submittedBy: message.submissionUser,
-      cluster: message.cluster,
-      role: message.role,
-      environ: message.environ,
-      engineVersion: message.releaseState?.releaseVersion ?? '',
-    };
-  });
+  return readNode('execution state', () =>
+    executionStateFromMessage(StoredExecutionState.decode(bytes)),
+  );
+}
+
+/** @throws EngineError with code PACKET_MALFORMED. */
+export function executionStateFromMessage(message: proto.ExecutionState): ExecutionState {
+  return {
+    topologyName: topologyName(message.topologyName),
+    topologyId: topologyId(message.topologyId),
+    submittedAtSeconds: wholeNumber(message.submissionTime, 'ExecutionState.submission_time'),
+    submittedBy: message.submissionUser,
+    cluster: message.cluster,
+    role: message.role,
+    environ: message.environ,
+    engineVersion: message.releaseState?.releaseVersion ?? '',
+  };
 }

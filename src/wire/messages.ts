@@ -11,6 +11,7 @@ import { PackingPlanSchema } from './generated/packing_plan_pb.js';
 import { PhysicalPlanSchema } from './generated/physical_plan_pb.js';
 import { SchedulerLocationSchema } from './generated/scheduler_pb.js';
 import {
+  LinkBeatMessageSchema,
   NewInstanceAssignmentMessageSchema,
   NewPhysicalPlanMessageSchema,
   RegisterInstanceRequestSchema,
@@ -88,6 +89,12 @@ export const StopBackPressure = message(
   'heron.proto.stmgr.StopBackPressureMessage',
   StopBackPressureMessageSchema,
 );
+
+/**
+ * Both ways on a link of two stream managers, and on one of an instance of this engine. Nothing but
+ * a sign of life, for peers that were promised it by `beats`.
+ */
+export const LinkBeat = message('heron.proto.stmgr.LinkBeatMessage', LinkBeatMessageSchema);
 
 // Stream manager and topology master.
 

@@ -154,12 +154,15 @@ export function instanceToMessage(address: InstanceAddress): proto.Instance {
       componentIndex: address.componentIndex,
       componentName: address.component,
       ...(address.isRetiring === true && { retiring: true }),
+      ...(address.joiningEpoch !== undefined && { joiningEpoch: BigInt(address.joiningEpoch) }),
+      ...(address.isWithoutInput === true && { withoutInput: true }),
     },
   });
 }
 
 export function instanceFromMessage(message: proto.Instance): InstanceAddress {
   const info = assertDefined(message.info, 'decode has checked required fields');
+  const isJoining = isFieldSet(info, proto.InstanceInfoSchema.field.joiningEpoch);
   return {
     id: instanceId(message.instanceId),
     streamManager: streamManagerId(message.stmgrId),
@@ -167,5 +170,7 @@ export function instanceFromMessage(message: proto.Instance): InstanceAddress {
     componentIndex: info.componentIndex,
     component: componentName(info.componentName),
     ...(info.retiring && { isRetiring: true }),
+    ...(isJoining && { joiningEpoch: epoch(Number(info.joiningEpoch)) }),
+    ...(info.withoutInput && { isWithoutInput: true }),
   };
 }

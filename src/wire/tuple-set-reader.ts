@@ -10,6 +10,7 @@ import {
   DATA_TAG,
   DESTINATION_TAG,
   END_OF_INPUT_TAG,
+  PLAN_EPOCH_TAG,
   GRANTED_BYTES_TAG,
   KEY_BYTES,
   KEY_TAG,
@@ -17,6 +18,7 @@ import {
   ROOT_TAG,
   SOURCE_TASK_TAG,
   STREAM_TAG,
+  TRACE_TAG,
   TUPLE_TAG,
   VALUE_TAG,
 } from './tuple-set-format.ts';
@@ -47,6 +49,8 @@ export class TupleSetReader {
   controlStart = 0;
   controlEnd = 0;
   endOfInput = false;
+  /** Beside `endOfInput`; 0 when there is none. */
+  planEpoch = 0;
   consumedBytes = 0;
   grantedBytes = 0;
   /** The range of its BackPressure (back-pressure-notice.ts); both 0 when there is none. */
@@ -60,6 +64,9 @@ export class TupleSetReader {
   keyLow = 0;
   keyHigh = 0;
   readonly roots = new RootList();
+  /** Of the last tuple of the set that had a trace; see `hasTrace`. */
+  traceStart = 0;
+  traceEnd = 0;
   valueCount = 0;
   destinationCount = 0;
 
@@ -127,6 +134,11 @@ export class TupleSetReader {
     return bytes[at + 1] === KEY_TAG ? at + 2 : this.#lateKeyStart;
   }
 
+  /** Whether the tuple belongs to a sampled trace, which is between `traceStart` and `traceEnd`. */
+  get hasTrace(): boolean {
+    return this.traceStart > this.tupleStart && this.traceEnd <= this.tupleEnd;
+  }
+
   /** Where a value of the tuple starts; the tag and length are in front of it. */
   valueStart(index: number): number {
     assert(index < this.valueCount, 'the tuple has no such value');
@@ -150,10 +162,12 @@ export class TupleSetReader {
     this.controlStart = 0;
     this.controlEnd = 0;
     this.endOfInput = false;
+    this.planEpoch = 0;
     this.consumedBytes = 0;
     this.grantedBytes = 0;
     this.backPressureStart = 0;
     this.backPressureEnd = 0;
+    this.traceStart = 0;
     this.#dataStart = 0;
     this.#dataEnd = 0;
   }
@@ -174,6 +188,9 @@ export class TupleSetReader {
         break;
       case GRANTED_BYTES_TAG:
         this.grantedBytes = cursor.readWhole();
+        break;
+      case PLAN_EPOCH_TAG:
+        this.planEpoch = cursor.readWhole();
         break;
       case BACK_PRESSURE_TAG:
         this.backPressureEnd = this.#passBytes();
@@ -227,6 +244,10 @@ export class TupleSetReader {
           break;
         case DESTINATION_TAG:
           this.#addDestination(cursor.readInt32());
+          break;
+        case TRACE_TAG:
+          this.traceEnd = this.#passBytes();
+          this.traceStart = this.#passedStart;
           break;
         case PACKED_DESTINATIONS_TAG:
           this.#readPackedDestinations();

@@ -8,6 +8,7 @@ import {
   DATA_TAG,
   DESTINATION_TAG,
   END_OF_INPUT_TAG,
+  PLAN_EPOCH_TAG,
   GRANTED_BYTES_TAG,
   KEY_BYTES,
   KEY_TAG,
@@ -15,6 +16,7 @@ import {
   SET_HEAD_BYTES_MAX,
   SET_TAIL_BYTES_MAX,
   SOURCE_TASK_TAG,
+  TRACE_TAG,
   TUPLE_TAG,
   VALUE_TAG,
 } from './tuple-set-format.ts';
@@ -108,6 +110,36 @@ export class TupleSetWriter {
       at = writeTask(this.#bytes, at, DESTINATION_TAG, destinations[index] as number);
     }
     return this.#closeTuple(bodyStart, at);
+  }
+
+  /**
+   * As `addTuple`, for a tuple of a sampled trace; `trace` is what trace-context.ts makes. Not hot.
+   *
+   * @throws EngineError with code VALUE_NOT_SERIALIZABLE.
+   */
+  addTraced(
+    values: readonly unknown[],
+    destinations: readonly number[] | undefined,
+    roots: Roots | undefined,
+    trace: Uint8Array,
+  ): boolean {
+    const before = { at: this.#at, count: this.tupleCount, guess: this.#lengthBytesGuess };
+    if (!this.addTuple(values, destinations, roots)) return false;
+    const bytes = this.#bytes;
+    // Behind the tuple's tag and length, which are written anew when the field is there.
+    const bodyStart = before.at + 1 + this.#lengthBytesGuess;
+    const traceAt = this.#at;
+    const traceBytes = varintBytes(TRACE_TAG) + varintBytes(trace.length) + trace.length;
+    const hasRoom = traceAt + traceBytes <= this.#limit;
+    if (hasRoom) {
+      const at = writeVarint(bytes, writeVarint(bytes, traceAt, TRACE_TAG), trace.length);
+      bytes.set(trace, at);
+    }
+    this.#at = before.at;
+    this.tupleCount = before.count;
+    if (hasRoom && this.#closeTuple(bodyStart, traceAt + traceBytes)) return true;
+    this.#lengthBytesGuess = before.guess;
+    return false;
   }
 
   /**
@@ -208,6 +240,15 @@ function writeTask(bytes: Uint8Array, at: number, tag: number, task: number): nu
 /** A set without data that says: the source task will send nothing more. */
 export function endOfInputSet(sourceTask: number): Uint8Array {
   return bareSet(sourceTask, END_OF_INPUT_TAG, 1);
+}
+
+/** The same, with the plan that its stream manager worked by when it ended. */
+export function endOfInputByPlanSet(sourceTask: number, planEpoch: number): Uint8Array {
+  const end = endOfInputSet(sourceTask);
+  const bytes = new Uint8Array(end.length + varintBytes(PLAN_EPOCH_TAG) + varintBytes(planEpoch));
+  bytes.set(end);
+  writeVarint(bytes, writeVarint(bytes, end.length, PLAN_EPOCH_TAG), planEpoch);
+  return bytes;
 }
 
 /** A set without data that says: the source task has worked off so many bytes. */

@@ -199,6 +199,13 @@ export declare type MetricPublisherPublishMessage = Message<"heron.proto.system.
    * @generated from field: repeated heron.proto.system.HistogramDatum histograms = 1000;
    */
   histograms: HistogramDatum[];
+
+  /**
+   * Spans of sampled traces, each in the JSON form of OTLP.
+   *
+   * @generated from field: repeated string spans = 1001;
+   */
+  spans: string[];
 };
 
 /**

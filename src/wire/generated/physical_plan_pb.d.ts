@@ -105,6 +105,21 @@ export declare type InstanceInfo = Message<"heron.proto.system.InstanceInfo"> & 
    * @generated from field: optional bool retiring = 1000;
    */
   retiring: boolean;
+
+  /**
+   * A new spout task that does not begin yet: the plan that it came with. It begins with the first
+   * plan in which it has none.
+   *
+   * @generated from field: optional int64 joining_epoch = 1001;
+   */
+  joiningEpoch: bigint;
+
+  /**
+   * A new spout task that came too late: the input of its component had ended. It never begins.
+   *
+   * @generated from field: optional bool without_input = 1002;
+   */
+  withoutInput: boolean;
 };
 
 /**

@@ -96,6 +96,13 @@ export declare type RegisterInstanceRequest = Message<"heron.proto.stmgr.Registe
    * @generated from field: optional int64 start_ticks = 1005;
    */
   startTicks: bigint;
+
+  /**
+   * The sender says LinkBeatMessage from now on, and is taken for gone when it does not.
+   *
+   * @generated from field: optional bool beats = 1006;
+   */
+  beats: boolean;
 };
 
 /**
@@ -138,6 +145,13 @@ export declare type RegisterInstanceResponse = Message<"heron.proto.stmgr.Regist
    * @generated from field: optional bool replaced = 1002;
    */
   replaced: boolean;
+
+  /**
+   * The sender says LinkBeatMessage from now on, and is taken for gone when it does not.
+   *
+   * @generated from field: optional bool beats = 1003;
+   */
+  beats: boolean;
 };
 
 /**
@@ -203,6 +217,13 @@ export declare type StrMgrHelloRequest = Message<"heron.proto.stmgr.StrMgrHelloR
    * @generated from field: optional int64 plan_epoch = 1002;
    */
   planEpoch: bigint;
+
+  /**
+   * The sender says LinkBeatMessage from now on, and is taken for gone when it does not.
+   *
+   * @generated from field: optional bool beats = 1003;
+   */
+  beats: boolean;
 };
 
 /**
@@ -224,6 +245,13 @@ export declare type StrMgrHelloResponse = Message<"heron.proto.stmgr.StrMgrHello
    * @generated from field: optional string engine_version = 1000;
    */
   engineVersion: string;
+
+  /**
+   * The sender says LinkBeatMessage from now on, and is taken for gone when it does not.
+   *
+   * @generated from field: optional bool beats = 1001;
+   */
+  beats: boolean;
 };
 
 /**
@@ -231,6 +259,22 @@ export declare type StrMgrHelloResponse = Message<"heron.proto.stmgr.StrMgrHello
  * Use `create(StrMgrHelloResponseSchema)` to create a new message.
  */
 export declare const StrMgrHelloResponseSchema: GenMessage<StrMgrHelloResponse>;
+
+/**
+ * Both ways between stream managers, and between a stream manager and an instance of this engine,
+ * where `beats` was said: the sender lives, and the way between the two is whole. No Heron process
+ * sends or gets it.
+ *
+ * @generated from message heron.proto.stmgr.LinkBeatMessage
+ */
+export declare type LinkBeatMessage = Message<"heron.proto.stmgr.LinkBeatMessage"> & {
+};
+
+/**
+ * Describes the message heron.proto.stmgr.LinkBeatMessage.
+ * Use `create(LinkBeatMessageSchema)` to create a new message.
+ */
+export declare const LinkBeatMessageSchema: GenMessage<LinkBeatMessage>;
 
 /**
  * Stream manager → all others: my queues are full, hold your spouts.

@@ -223,6 +223,13 @@ export declare type StMgrHeartbeatRequest = Message<"heron.proto.tmanager.StMgrH
    * @generated from field: optional int64 plan_epoch = 1003;
    */
   planEpoch: bigint;
+
+  /**
+   * For each of the ended tasks the plan that the sender worked by when it said so.
+   *
+   * @generated from field: repeated int64 ended_plan_epochs = 1004;
+   */
+  endedPlanEpochs: bigint[];
 };
 
 /**
@@ -369,6 +376,39 @@ export declare type TmanagerExceptionLog = Message<"heron.proto.tmanager.Tmanage
 export declare const TmanagerExceptionLogSchema: GenMessage<TmanagerExceptionLog>;
 
 /**
+ * How often each size of a number was seen since the last publication (src/metrics/histogram.ts).
+ *
+ * @generated from message heron.proto.tmanager.HistogramDatum
+ */
+export declare type HistogramDatum = Message<"heron.proto.tmanager.HistogramDatum"> & {
+  /**
+   * @generated from field: required string component_name = 1;
+   */
+  componentName: string;
+
+  /**
+   * @generated from field: required string instance_id = 2;
+   */
+  instanceId: string;
+
+  /**
+   * @generated from field: required string name = 3;
+   */
+  name: string;
+
+  /**
+   * @generated from field: required bytes buckets = 4;
+   */
+  buckets: Uint8Array;
+};
+
+/**
+ * Describes the message heron.proto.tmanager.HistogramDatum.
+ * Use `create(HistogramDatumSchema)` to create a new message.
+ */
+export declare const HistogramDatumSchema: GenMessage<HistogramDatum>;
+
+/**
  * @generated from message heron.proto.tmanager.PublishMetrics
  */
 export declare type PublishMetrics = Message<"heron.proto.tmanager.PublishMetrics"> & {
@@ -381,6 +421,11 @@ export declare type PublishMetrics = Message<"heron.proto.tmanager.PublishMetric
    * @generated from field: repeated heron.proto.tmanager.TmanagerExceptionLog exceptions = 2;
    */
   exceptions: TmanagerExceptionLog[];
+
+  /**
+   * @generated from field: repeated heron.proto.tmanager.HistogramDatum histograms = 1000;
+   */
+  histograms: HistogramDatum[];
 };
 
 /**

@@ -167,6 +167,14 @@ export declare type HeronDataTuple = Message<"heron.proto.system.HeronDataTuple"
    * @generated from field: repeated int32 dest_task_ids = 4;
    */
   destTaskIds: number[];
+
+  /**
+   * Of a tuple whose trace is sampled: 16 bytes of the trace's id, and 8 of the id of the span that
+   * emitted it. Stream managers copy it with the tuple.
+   *
+   * @generated from field: optional bytes trace = 1000;
+   */
+  trace: Uint8Array;
 };
 
 /**
@@ -268,6 +276,13 @@ export declare type HeronTupleSet = Message<"heron.proto.system.HeronTupleSet"> 
    * @generated from field: optional heron.proto.system.BackPressure back_pressure = 1003;
    */
   backPressure?: BackPressure | undefined;
+
+  /**
+   * Beside end_of_input, between stream managers: the plan that the sender worked by at that end.
+   *
+   * @generated from field: optional int64 plan_epoch = 1004;
+   */
+  planEpoch: bigint;
 };
 
 /**
@@ -339,6 +354,11 @@ export declare type HeronTupleSet2 = Message<"heron.proto.system.HeronTupleSet2"
    * @generated from field: optional heron.proto.system.BackPressure back_pressure = 1003;
    */
   backPressure?: BackPressure | undefined;
+
+  /**
+   * @generated from field: optional int64 plan_epoch = 1004;
+   */
+  planEpoch: bigint;
 };
 
 /**

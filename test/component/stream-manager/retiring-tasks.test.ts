@@ -53,6 +53,43 @@ describe('a task that retires', () => {
     });
   }
 
+  it('moves without leaving its readers behind, whoever hears of it first', () => {
+    const topology = aTopology([aSpout('word'), aBolt('count', ['word'])]);
+    const plan = aPlanOf(topology, ['word', 1], ['count', 2]);
+    const paths = new AckedDataPaths(plan);
+    const moved = updated(plan, { retire: [1], add: [['word', 2]] });
+    paths.update(moved, 1);
+    paths.instance(1).end();
+    paths.settle();
+    assert.deepEqual(paths.instance(2).ended, [], 'it does not know of the new spout yet');
+    paths.update(moved, 2);
+    paths.settle();
+    assert.deepEqual(paths.instance(2).ended, [1]);
+  });
+
+  it('has ended by the plan before: its marker waits for nothing', () => {
+    const topology = aTopology([aSpout('word'), aBolt('count', ['word'])]);
+    const plan = aPlanOf(topology, ['word', 1], ['count', 2]);
+    const paths = new AckedDataPaths(plan);
+    paths.instance(1).end();
+    paths.update(updated(plan, { retire: [1], add: [['word', 2]] }), 1);
+    paths.settle();
+    assert.deepEqual(paths.instance(2).ended, [1]);
+  });
+
+  it('that comes too late to begin has ended for all that reads from it', () => {
+    const topology = aTopology([aSpout('word'), aBolt('count', ['word'])]);
+    const plan = aPlanOf(topology, ['word', 1], ['count', 2]);
+    const paths = new AckedDataPaths(plan);
+    const grown = updated(plan, { add: [['word', 1]] });
+    const late = grown.instances.map((one) =>
+      one.task === taskId(3) ? { ...one, isWithoutInput: true } : one,
+    );
+    paths.update({ ...grown, instances: late });
+    paths.settle();
+    assert.deepEqual(paths.instance(2).ended, [3]);
+  });
+
   it('is told again of the end of all others when it comes back, and when its link does', () => {
     const plan = aShuffle(2, 1);
     const paths = new AckedDataPaths(plan);

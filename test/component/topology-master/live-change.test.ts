@@ -23,6 +23,7 @@ suite('an update', () => {
     await master.serveAll(PLACEMENTS.move);
     assert.deepEqual(master.tasks, ['1', '2-', '3']);
     assert.deepEqual(master.streamManagers, ['stmgr-1', 'stmgr-2']);
+    await master.adopt();
     await master.retire(2, 2);
     assert.deepEqual(master.tasks, ['1', '3']);
     assert.deepEqual(master.streamManagers, ['stmgr-1']);
@@ -34,11 +35,11 @@ suite('an update', () => {
     assert.deepEqual(settledPacking.containers, PLACEMENTS.moved.containers);
     assert.ok((settledPacking.epoch ?? 0) > before);
     assert.deepEqual(await master.storedPlan(), master.plans.current);
-    // One plan for each step, and none for the last one.
-    assert.equal(master.distributed.length, 3);
+    // One plan for each step, one with which the new spout begins, and none for the last step.
+    assert.equal(master.distributed.length, 4);
   });
 
-  test('that only adds is done with one plan', async () => {
+  test('that only adds is done with one plan, and one with which spouts begin', async () => {
     const tree = new MemoryStateTree();
     const master = await aRunningMaster(tree);
     await update(tree, PLACEMENTS.grown);
@@ -48,7 +49,7 @@ suite('an update', () => {
     assert.deepEqual(master.tasks, ['1', '2', '3']);
     await master.adopt();
     assert.deepEqual(await master.storedTasks(), ['1', '2', '3']);
-    assert.equal(master.distributed.length, 2);
+    assert.equal(master.distributed.length, 3);
   });
 
   test('shows in the number of tasks that the plan’s topology names', async () => {
@@ -109,6 +110,7 @@ suite('an update survives the master', () => {
   const STEPS: readonly ((master: LiveMaster) => Promise<void>)[] = [
     (master) => master.serve(PLACEMENTS.move, anAddress(1)),
     (master) => master.serve(PLACEMENTS.move, anAddress(2)),
+    (master) => master.adopt(),
     (master) => master.retire(2, 2),
     (master) => master.adopt(),
   ];
@@ -186,6 +188,7 @@ suite('commands in the middle of an update', () => {
       await master.plans.setConfig([change]);
       const finish = async (live: LiveMaster): Promise<void> => {
         await live.serveAll(PLACEMENTS.move);
+        await live.adopt();
         await live.retire(2, 2);
         await live.adopt();
       };

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Histogram } from '../../../src/metrics/histogram.ts';
 import { taskId } from '../../../src/base/ids.ts';
 import {
   type Backlog,
@@ -63,14 +64,16 @@ function watched() {
   };
   const time = { nowMs: 0 };
   const changes: boolean[] = [];
+  const ages = new Histogram();
   const congestion = new Congestion(queue, {
     marks,
     workingMax: 2,
     awaitsTuples: () => true,
     now: () => time.nowMs,
     onChange: ({ isBehind }) => changes.push(isBehind),
+    ages,
   });
-  return { queue, time, changes, congestion };
+  return { queue, time, changes, congestion, ages };
 }
 
 describe('Congestion', () => {
@@ -84,6 +87,18 @@ describe('Congestion', () => {
       assert.equal(congestion.isBehind, waitingBytes >= 1_000 || waitingBytes === 700);
     }
     assert.deepEqual(changes, [true, false]);
+  });
+
+  it('notes at each sample how old the oldest is, where there is something', () => {
+    const { queue, time, congestion, ages } = watched();
+    congestion.sample();
+    assert.equal(ages.count, 0, 'nothing is out');
+    queue.acceptedBytes = 10;
+    for (; time.nowMs <= 300; time.nowMs += 100) congestion.sample();
+    assert.deepEqual([ages.count, ages.max], [4, 300]);
+    queue.takenBytes = 10;
+    congestion.sample();
+    assert.equal(ages.count, 4);
   });
 
   it('begins and ends by age at a sample', () => {

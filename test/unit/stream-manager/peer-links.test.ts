@@ -15,6 +15,7 @@ import { MetricsRegistry } from '../../../src/metrics/metrics-registry.ts';
 import { PacketConnection } from '../../../src/net/packet-connection.ts';
 import type { PeerLink } from '../../../src/stream-manager/peer-link.ts';
 import { PeerLinks } from '../../../src/stream-manager/peer-links.ts';
+import { LinkWatch } from '../../../src/supervision/link-watch.ts';
 import { encodePacket } from '../../../src/wire/frame.ts';
 import { Hello, StartBackPressure } from '../../../src/wire/messages.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -49,6 +50,8 @@ const plan = {
   })),
 };
 
+const SILENCE_MS = 10_000;
+
 /** The links of stream manager 2; whoever links with it hears at once that a task is slow. */
 function someLinks() {
   const clock = new ManualClock();
@@ -79,6 +82,7 @@ function someLinks() {
       onStreamMessage: () => undefined,
       onPressure: () => undefined,
     },
+    watch: new LinkWatch(clock, SILENCE_MS),
   });
   const sayHello = (planEpoch = 1n): ScriptedStream => {
     const stream = new ScriptedStream();

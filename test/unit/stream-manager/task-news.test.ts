@@ -5,7 +5,13 @@ import { TaskNews } from '../../../src/stream-manager/task-news.ts';
 
 describe('TaskNews', () => {
   it('has nothing to say at first', () => {
-    const nothing = { endedTaskIds: [], lostTasks: [], retiredTaskIds: [], planEpoch: 0n };
+    const nothing = {
+      endedTaskIds: [],
+      endedPlanEpochs: [],
+      lostTasks: [],
+      retiredTaskIds: [],
+      planEpoch: 0n,
+    };
     assert.deepEqual(new TaskNews().all, nothing);
   });
 
@@ -19,6 +25,7 @@ describe('TaskNews', () => {
     news.lost(taskId(3), 20);
     const all = {
       endedTaskIds: [2, 1],
+      endedPlanEpochs: [4n, 4n],
       lostTasks: [{ taskId: 3, lostAt: 10n }],
       retiredTaskIds: [2],
       planEpoch: 4n,
@@ -36,10 +43,21 @@ describe('TaskNews', () => {
     news.planInForce(epoch(5), new Set([taskId(2)]));
     assert.deepEqual(news.all, {
       endedTaskIds: [2],
+      endedPlanEpochs: [0n],
       lostTasks: [{ taskId: 1, lostAt: 10n }],
       retiredTaskIds: [],
       planEpoch: 5n,
     });
+  });
+
+  it('says by which plan a task has ended, however often it says so', () => {
+    const news = new TaskNews();
+    for (const plan of [4, 5]) {
+      news.planInForce(epoch(plan), new Set([1, 2].map(taskId)));
+      news.ended(taskId(1));
+    }
+    news.ended(taskId(2));
+    assert.deepEqual(news.all.endedPlanEpochs, [4n, 5n]);
   });
 
   it('has another version with everything that a master should hear at once', () => {

@@ -59,6 +59,37 @@ test('one that has not begun has four times as long (W1), unless it is known to 
   assert.deepEqual(pass(30_000), ['new 40000 at 43000']);
 });
 
+test('one that is killed before it has begun has twice as long the next time (W5)', () => {
+  const { pass, hung, signs } = processes('a b');
+  hung.add('new');
+  const limits = [1, 2, 3, 4, 5, 6].map((life) => {
+    signs.set('new', { life, beat: 0 });
+    const found = pass(32 * LIMIT_MS + 2_000).find((text) => text.startsWith('new'));
+    // Between two lives there is nothing to be heard.
+    signs.set('new', undefined);
+    pass(1_000);
+    return found?.split(' ')[1];
+  });
+  assert.deepEqual(limits, ['40000', '80000', '160000', '320000', '320000', '320000']);
+});
+
+test('one that has begun is forgiven, and one that ends by itself gains nothing (W5)', () => {
+  const { pass, hung, signs } = processes('a b');
+  hung.add('new');
+  for (const life of [1, 2]) {
+    signs.set('new', { life, beat: 0 });
+    pass(30_000);
+  }
+  signs.set('new', { life: 3, beat: 0 });
+  assert.match(pass(42_000)[0] ?? '', /^new 40000 /);
+  signs.set('new', { life: 4, beat: 0 });
+  hung.delete('new');
+  pass(2_000);
+  hung.add('new');
+  signs.set('new', { life: 5, beat: 0 });
+  assert.match(pass(42_000)[0] ?? '', /^new 40000 /);
+});
+
 test('a look that comes late accuses nobody (W2)', () => {
   const { pass, hung, look, skip } = processes('a b c');
   pass(5_000);

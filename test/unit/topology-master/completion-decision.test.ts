@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import {
   componentName,
   containerId,
+  epoch,
   instanceIdOf,
   taskId,
   topologyId,
@@ -17,20 +18,25 @@ import {
   earlyEndsOf,
   hasEnded,
   isComplete,
+  type EndsByPlan,
   lostInstances,
   replacedProcesses,
 } from '../../../src/topology-master/completion-decision.ts';
 import { anAddress, anInstance } from '../../support/placements.ts';
 import { aBolt, aSpout, aTopology } from '../../support/topologies.ts';
 
+function endsBy(plan: number, tasks: readonly number[]): EndsByPlan {
+  return new Map(tasks.map((task) => [taskId(task), epoch(plan)]));
+}
+
 test('a topology is complete when each of its tasks has ended', () => {
   const instances = [anInstance(1, 1), anInstance(1, 2)];
-  const ended = (...tasks: number[]) => isComplete(instances, new Set(tasks.map(taskId)));
+  const ended = (...tasks: number[]) => isComplete(instances, endsBy(1, tasks));
   assert.equal(ended(), false);
   assert.equal(ended(1), false);
   assert.equal(ended(1, 3), false);
   assert.equal(ended(1, 2), true);
-  assert.equal(isComplete([], new Set()), false);
+  assert.equal(isComplete([], new Map()), false);
 });
 
 const EXIT: ProcessExit = {
@@ -282,7 +288,7 @@ test('a component has ended with all of its tasks, or with one that reads from i
     aBolt('join', ['split', 'clicks']),
   ]);
   const of = (name: string, ...ended: number[]) =>
-    hasEnded(componentName(name), topology, INSTANCES, new Set(ended.map(taskId)));
+    hasEnded(componentName(name), topology, INSTANCES, endsBy(1, ended));
   assert.equal(of('lines'), false);
   assert.equal(of('lines', 1), true);
   assert.equal(of('lines', 2), false);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { environmentError } from '../../../src/base/errors.ts';
-import { taskId, topologyId, topologyName } from '../../../src/base/ids.ts';
+import { epoch, taskId, topologyId, topologyName } from '../../../src/base/ids.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { createSeededRandom } from '../../../src/base/random.ts';
 import { encodeCompletion, parseCompletion } from '../../../src/model/completion.ts';
@@ -28,6 +28,7 @@ function keeperOf(stateManager = new MemoryStateManager()) {
     topologyId: ID,
     instances: () => [anInstance(1, 1), anInstance(2, 2)],
     topology: aTopology(),
+    inTurn: (step) => void Promise.resolve().then(step),
     run: () => ({ firstPlanAtMs: 0, earlyEnds: [], pastIncidents: [], replaced: [] }),
   });
   keeper.followPlan();
@@ -36,7 +37,7 @@ function keeperOf(stateManager = new MemoryStateManager()) {
     return bytes && parseCompletion(bytes);
   };
   const end = async (...tasks: number[]): Promise<void> => {
-    keeper.addEnded(tasks.map(taskId));
+    keeper.addEnded(tasks.map((task) => ({ task: taskId(task), planEpoch: epoch(1) })));
     await settled();
   };
   return { stateManager, clock, keeper, record, end };

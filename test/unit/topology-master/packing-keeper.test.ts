@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { environmentError } from '../../../src/base/errors.ts';
 import { epoch } from '../../../src/base/ids.ts';
-import { isAdopted, isComingIntoForce } from '../../../src/model/adopted-packing.ts';
+import { adopted, isAdopted, isComingIntoForce } from '../../../src/model/adopted-packing.ts';
 import type { PackingPlan } from '../../../src/model/packing-plan.ts';
 import {
   MemoryStateManager,
@@ -12,11 +13,12 @@ import { encodePackingPlan } from '../../../src/wire/packing-plan.ts';
 import {
   aRetiringMaster,
   aRunningMaster,
+  LiveMaster,
   PLACEMENTS,
   TOPOLOGY,
   update,
 } from '../../support/live-master.ts';
-import { anAddress, aPlacement } from '../../support/placements.ts';
+import { anAddress, anInstance, aPlacement } from '../../support/placements.ts';
 
 suite('packing plans', () => {
   test('of an older epoch, damaged or empty ones are passed over, with one line each', async () => {
@@ -117,6 +119,38 @@ suite('the mark of a plan that is put in force', () => {
     await master.serveAll(next);
     await master.wait(5_000);
     assert.deepEqual(master.tasks, ['1', '2', '4']);
+  });
+
+  test('is taken back when the plan cannot be in force, as after a death', async () => {
+    const tree = new MemoryStateTree();
+    const first = await aRunningMaster(tree);
+    await update(tree, PLACEMENTS.grown);
+    // It dies between mark and plan.
+    first.stateManager.nextEpoch = () =>
+      Promise.reject(environmentError('STATE_UNAVAILABLE', 'no'));
+    await first.serve(PLACEMENTS.grown, anAddress(3));
+    assert.equal(isAdopted(await first.storedPacking()), true);
+    await first.die();
+    const next = await LiveMaster.start(tree);
+    const given = await next.storedPacking();
+    assert.equal(isAdopted(given), false);
+    assert.deepEqual(given.containers, PLACEMENTS.grown.containers);
+    assert.deepEqual(next.tasks, ['1', '2']);
+    await next.serveAll(PLACEMENTS.grown);
+    assert.deepEqual(next.tasks, ['1', '2', '3']);
+    assert.equal(isAdopted(await next.storedPacking()), true);
+  });
+
+  test('keeps others away until what retires is marked in the plan in force', () => {
+    const union = { ...aPlacement({ 1: ['1'], 2: ['2-'] }), epoch: epoch(3) };
+    const marked = adopted(union);
+    const [stays, goes] = [anInstance(1, 1), anInstance(2, 2)];
+    assert.equal(isComingIntoForce(union, { instances: [stays, goes] }), false, 'no mark');
+    assert.equal(isComingIntoForce(marked, { instances: [stays, goes] }), true);
+    const retiring = { ...goes, isRetiring: true };
+    assert.equal(isComingIntoForce(marked, { instances: [stays, retiring] }), false);
+    assert.equal(isComingIntoForce(marked, { instances: [stays] }), false, 'it has left');
+    assert.equal(isComingIntoForce(marked, { instances: [retiring] }), true);
   });
 
   test('is not that of the next plan', async () => {

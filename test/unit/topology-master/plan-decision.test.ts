@@ -54,6 +54,9 @@ function decide(facts: Partial<PlanFacts>): PlanDecision {
     planEpochs: new Map(),
     isAdoptionOver: false,
     hasEnded: () => false,
+    hasEndedBefore: () => false,
+    isSpout: () => false,
+    isOver: () => false,
     ...facts,
   });
 }

@@ -64,6 +64,7 @@ suite('what befell processes that left the plan', () => {
     await master.serveAll(PLACEMENTS.base);
     await update(tree, PLACEMENTS.move);
     await master.serveAll(PLACEMENTS.move);
+    await master.adopt();
     await master.retire(2, 2);
     assert.deepEqual(master.plans.history.pastIncidents, lost);
   });

@@ -14,6 +14,7 @@ const ask = askHandler(
       exceptions: new ExceptionLog(),
       components: new Set(['word']),
       nowSeconds: 0,
+      sinceSeconds: 0,
       dialect: 'topology-master',
     }),
     () => ({ registered: [streamManagerId('stmgr-1')], absent: [streamManagerId('stmgr-2')] }),

@@ -72,8 +72,12 @@ suite('physical plans', () => {
 
   test('in the middle of an update come back as they were', () => {
     const instances = plan.instances.map((instance) => ({ ...instance, isRetiring: true }));
-    const updating = { ...plan, instances };
-    assert.deepEqual(decodePhysicalPlan(encodePhysicalPlan(updating)), updating);
+    const joining = instances.map((instance) => ({ ...instance, joiningEpoch: epoch(4) }));
+    const late = plan.instances.map((instance) => ({ ...instance, isWithoutInput: true }));
+    for (const changed of [instances, joining, late]) {
+      const updating = { ...plan, instances: changed };
+      assert.deepEqual(decodePhysicalPlan(encodePhysicalPlan(updating)), updating);
+    }
   });
 
   test('carry the notes of topology masters, whoever writes them again', () => {

@@ -8,8 +8,10 @@ import { componentName, streamName } from '../../../src/base/ids.ts';
 import { type HeronTupleSet, HeronTupleSetSchema } from '../../../src/wire/generated/tuple_pb.js';
 import type { Roots } from '../../../src/wire/fail-detail.ts';
 import { type StreamHeader, StreamHeaders } from '../../../src/wire/stream-header.ts';
+import { TupleSetReader } from '../../../src/wire/tuple-set-reader.ts';
 import {
   consumedBytesSet,
+  endOfInputByPlanSet,
   endOfInputSet,
   grantedBytesSet,
   TupleSetWriter,
@@ -239,6 +241,17 @@ test('sets without data say one thing each', () => {
   ): Uint8Array => toBinary(HeronTupleSetSchema, create(HeronTupleSetSchema, fields));
   for (const task of [0, 1, 127, 128, 2 ** 31 - 1]) {
     assert.deepEqual(endOfInputSet(task), canonical({ srcTaskId: task, endOfInput: true }));
+    for (const planEpoch of [1, 300, 2 ** 40]) {
+      const end = { srcTaskId: task, endOfInput: true, planEpoch: BigInt(planEpoch) };
+      const bytes = endOfInputByPlanSet(task, planEpoch);
+      assert.deepEqual(bytes, canonical(end));
+      const reader = new TupleSetReader(new StreamHeaders());
+      reader.open(bytes, 0, bytes.length);
+      assert.deepEqual([reader.endOfInput, reader.planEpoch], [true, planEpoch]);
+      const other = endOfInputSet(task);
+      reader.open(other, 0, other.length);
+      assert.equal(reader.planEpoch, 0);
+    }
     for (const count of [0, 1, 127, 128, 2 ** 32, Number.MAX_SAFE_INTEGER]) {
       const consumed = canonical({ srcTaskId: task, consumedBytes: BigInt(count) });
       assert.deepEqual(consumedBytesSet(task, count), consumed);
