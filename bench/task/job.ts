@@ -31,8 +31,13 @@ export class Count extends BasicBolt.of({}) {
 }
 
 /** words → bolt, one task each. */
-export function jobOf(words: Words, bolt: Transport | Count, hasAcks: boolean) {
+export function jobOf(
+  words: Words,
+  bolt: Transport | Count,
+  { hasAcks, hasHistograms }: { readonly hasAcks: boolean; readonly hasHistograms: boolean },
+) {
   return topology('task-bench', (builder) => {
+    builder.setConfig({ 'topology.metrics.histograms': hasHistograms });
     if (hasAcks) builder.setConfig({ 'topology.reliability.mode': 'ATLEAST_ONCE' });
     const source = builder.setSpout('words', () => words);
     builder.setBolt('bolt', () => bolt).fieldsGrouping(source, 'word');

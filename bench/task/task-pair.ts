@@ -29,6 +29,12 @@ const SETTINGS = new Settings(new Map([['heron.instance.queue.bytes', String(4 *
 /** Shuffles the words without a random number for each: coprime to their number. */
 const STRIDE = 7_919;
 
+export interface PairOptions {
+  readonly distinctWords: number;
+  readonly hasAcks: boolean;
+  readonly hasHistograms: boolean;
+}
+
 /**
  * A spout's task whose output ring is the input ring of a bolt's task. With acks, what the bolt has
  * acked is handed to the spout as it is: the acks of a bolt look like what a stream manager says.
@@ -45,11 +51,8 @@ export class TaskPair {
   #at = 0;
   #messageId = 0;
 
-  static async open(
-    bolt: Transport | Count,
-    options: { readonly distinctWords: number; readonly hasAcks: boolean },
-  ): Promise<TaskPair> {
-    const pair = new TaskPair(bolt, wordList(options.distinctWords), options.hasAcks);
+  static async open(bolt: Transport | Count, options: PairOptions): Promise<TaskPair> {
+    const pair = new TaskPair(bolt, wordList(options.distinctWords), options);
     await pair.#spout.open();
     await pair.#bolt.open();
     void pair.#bolt.run(true);
@@ -57,8 +60,9 @@ export class TaskPair {
     return pair;
   }
 
-  private constructor(bolt: Transport | Count, list: readonly string[], hasAcks: boolean) {
-    const built = jobOf(this.#words, bolt, hasAcks);
+  private constructor(bolt: Transport | Count, list: readonly string[], options: PairOptions) {
+    const { hasAcks } = options;
+    const built = jobOf(this.#words, bolt, options);
     this.#ofSpout = new GatewayPorts(SETTINGS, atomicsDoorbells);
     this.#ofBolt = new GatewayPorts(SETTINGS, atomicsDoorbells);
     const { memory } = this.#ofSpout;

@@ -12,6 +12,7 @@ export type { LogFields, Logger } from '../base/logger.ts';
 export type { Random } from '../base/random.ts';
 export { AssignableMetric, MultiAssignableMetric } from '../metrics/assignable-metric.ts';
 export { CountMetric, CumulativeCountMetric, MultiCountMetric } from '../metrics/count-metric.ts';
+export { HistogramMetric, MultiHistogramMetric } from '../metrics/histogram-metric.ts';
 export { type LatencyAverages, LatencyStatMetric } from '../metrics/latency-stat-metric.ts';
 export {
   MeanMetric,

@@ -44,6 +44,8 @@ export interface ContextSource {
   /** Where the files of the topology's archive are. */
   readonly workingDirectory: string;
   registerMetric(name: string, metric: UserMetric): void;
+  /** Calls, and has what is emitted meanwhile continue a trace; absent where none is sampled. */
+  inTrace?<Result>(traceparent: string | undefined, call: () => Result): Result;
   wake(): void;
   every(periodMs: number, call: () => unknown): Timer;
   after(delayMs: number, call: () => unknown): Timer;
@@ -241,6 +243,22 @@ export class TopologyContext {
   get globalMetrics(): MultiCountMetric {
     this.#globalMetrics ??= this.registerMetric('__auto__', new MultiCountMetric());
     return this.#globalMetrics;
+  }
+
+  /**
+   * Calls `call`, and has what a spout emits in it continue a trace that began elsewhere: the one
+   * that came with a request or a message, in W3C's form. A trace that is not sampled there is not
+   * here; without one, or with one that cannot be read, `topology.trace.sample.ratio` decides. With
+   * that at 0 it only calls. Must be synchronous: what is emitted after a wait is not meant.
+   *
+   * @example
+   * ```ts
+   * context.inTrace(message.headers.traceparent, () => this.emit({ order }, message.id));
+   * ```
+   */
+  inTrace<Result>(traceparent: string | undefined, call: () => Result): Result {
+    const source = this.#source;
+    return source.inTrace === undefined ? call() : source.inTrace(traceparent, call);
   }
 
   /**

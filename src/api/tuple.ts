@@ -1,5 +1,6 @@
 import { userError } from '../base/errors.ts';
 import type { ComponentName, StreamName, TaskId } from '../base/ids.ts';
+import { traceparentOf } from './tuple-trace.ts';
 
 /** What all tuples of one stream have in common; made once per stream. */
 export class TupleOrigin {
@@ -92,6 +93,14 @@ export class Tuple<Shape extends object = Record<string, unknown>> {
   /** The component that emitted it. */
   get sourceComponent(): ComponentName {
     return this.origin.component;
+  }
+
+  /**
+   * The span in which the engine executes this tuple, as W3C writes it, when its trace is sampled
+   * (`topology.trace.sample.ratio`): what begins spans of its own takes it as their parent.
+   */
+  get traceparent(): string | undefined {
+    return traceparentOf(this);
   }
 
   /** The stream that it was emitted to. */

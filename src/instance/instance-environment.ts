@@ -1,5 +1,6 @@
 import type { BuiltTopology } from '../api/topology.ts';
 import type { ProcessIdentity } from '../base/process-identity.ts';
+import type { RuntimeUse } from '../metrics/runtime-metrics.ts';
 import type { LoadOptions } from '../package/load-module.ts';
 import type { ProcessEnvironment } from '../process-start/process-environment.ts';
 import type { Doorbells } from '../ring/doorbell.ts';
@@ -45,6 +46,8 @@ export interface InstanceEnvironment
   /** How `emit` waits for room in the ring of these ports. */
   roomWait(ports: TaskPorts): RoomWait;
   startGateway(start: GatewayStart, events: GatewayThreadEvents): GatewayThread;
+  /** Of the main thread; undefined where nothing is measured. */
+  readonly runtimeUse?: () => RuntimeUse;
   /** Imports a topology module, whose path is absolute, and builds its topology. */
   loadTopology(file: string, options: LoadOptions): Promise<BuiltTopology>;
 }

@@ -26,7 +26,7 @@ export class InstanceProcess {
     context: ProcessContext,
     environment: InstanceEnvironment,
   ) {
-    const { clock, random, files, doorbells, workingDirectory } = environment;
+    const { clock, random, files, doorbells, workingDirectory, runtimeUse } = environment;
     this.identity = identity;
     this.#context = context;
     this.#environment = environment;
@@ -44,7 +44,9 @@ export class InstanceProcess {
       random,
       files,
       logger,
+      setLogLevel: (level) => logger.setLevel(level),
       doorbells,
+      runtimeUse,
       roomWait: (ports) => environment.roomWait(ports),
       send: (message) => this.#send(message),
       workingDirectory,

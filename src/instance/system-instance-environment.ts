@@ -6,6 +6,7 @@ import { ownIdentity } from '../base/process-identity.ts';
 import { createSystemRandom } from '../base/random.ts';
 import { systemFiles } from '../base/system-files.ts';
 import { loadTopologyModule } from '../package/load-module.ts';
+import { watchRuntime } from '../process-start/system-runtime-use.ts';
 import { atomicsDoorbells } from '../ring/atomics-doorbell.ts';
 import { sayReady } from '../supervision/ready-message.ts';
 import type {
@@ -35,6 +36,7 @@ export function systemInstanceEnvironment(): InstanceEnvironment {
     roomWait: ({ dataOut, status }) => new BlockingRoomWait(dataOut, status),
     startGateway,
     loadTopology: loadTopologyModule,
+    runtimeUse: watchRuntime(),
   };
 }
 

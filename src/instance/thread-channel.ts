@@ -2,6 +2,7 @@ import type { ErrorEnvelope } from '../base/errors.ts';
 import type { ProcessIdentity } from '../base/process-identity.ts';
 import type { LogicalTopology } from '../model/logical-topology.ts';
 import type { PhysicalPlan } from '../model/physical-plan.ts';
+import type { Sample, SampleWish } from '../model/sample.ts';
 import type { InstanceIdentity } from './instance-identity.ts';
 
 /*
@@ -43,6 +44,8 @@ export type ToTask =
   | { readonly kind: 'large-set'; readonly bytes: Uint8Array }
   /** Asks whether the event loop turns; the answer is a word in the task's status. */
   | { readonly kind: 'ping'; readonly number: number }
+  /** Asks for the next tuples that the task emits; `sample` is the answer. */
+  | { readonly kind: 'sample'; readonly number: number; readonly wish: SampleWish }
   | { readonly kind: 'stop' }
   | { readonly kind: 'done' }
   /** In place of everything else. */
@@ -58,6 +61,8 @@ export type ToGateway =
   /** The component failed, or reported an error, and goes on. */
   | { readonly kind: 'exception'; readonly error: ErrorEnvelope }
   | { readonly kind: 'failed'; readonly error: ErrorEnvelope }
+  /** Text says why there is none. */
+  | { readonly kind: 'sample'; readonly number: number; readonly sample: Sample | string }
   | { readonly kind: 'stopped' }
   /** The process was told to end: the gateway leads the orderly end. */
   | { readonly kind: 'stop' };

@@ -9,6 +9,7 @@ import { ENGINE_VERSION } from '../base/version.ts';
 import type { MetricsRegistry } from '../metrics/metrics-registry.ts';
 import type { LogicalTopology } from '../model/logical-topology.ts';
 import type { Settings, SettingValue } from '../model/settings.ts';
+import { samplesTraces } from '../model/trace-sampling.ts';
 import type { Network } from '../net/network.ts';
 import { paths } from '../state-manager/paths.ts';
 import type { StateManager, Watch } from '../state-manager/state-manager.ts';
@@ -20,6 +21,8 @@ import { PROMETHEUS_CONTENT_TYPE } from './prometheus-text.ts';
 import { watchStoreLocation } from './store-location.ts';
 import { StoreSink } from './store-sink.ts';
 import type { MetricsDelivery } from './delivery-sink.ts';
+import type { OtlpDeliveryOptions } from './otlp-delivery.ts';
+import type { MetricsSink } from './sink.ts';
 import type { SinkSet } from './sink-set.ts';
 
 /*
@@ -70,6 +73,7 @@ export async function createSinks(
 ): Promise<CreatedSinks> {
   const factory = new SinkFactory(sinks, registry, surroundings);
   for (const kind of surroundings.settings.get('heron.metricsmgr.sinks')) await factory.add(kind);
+  await factory.addTraces();
   return factory;
 }
 
@@ -209,12 +213,35 @@ class SinkFactory implements CreatedSinks {
   }
 
   async #addOtlp(): Promise<void> {
+    const { otlpMessage } = await import('./otlp-message.ts');
+    const endpoint = this.#surroundings.settings.get('heron.metricsmgr.otlp.endpoint');
+    await this.#addDelivery('otlp-sink', await this.#otlpDelivery(endpoint, otlpMessage));
+  }
+
+  /** Where traces are sampled; whether metrics go to a collector, too, is another question. */
+  async addTraces(): Promise<void> {
+    const { settings, topology } = this.#surroundings;
+    if (!samplesTraces(topology)) return;
+    const { otlpTraces } = await import('./otlp-message.ts');
+    const endpoint = settings.get('heron.metricsmgr.otlp.traces.endpoint');
+    const sink = await this.#deliverySink(
+      'trace-sink',
+      await this.#otlpDelivery(endpoint, otlpTraces),
+    );
+    this.#sinks.addForSpans(sink);
+  }
+
+  async #otlpDelivery(
+    endpoint: string,
+    message: OtlpDeliveryOptions['message'],
+  ): Promise<MetricsDelivery> {
     const { settings, network, topology, topologyId, cluster, role, environ, container } =
       this.#surroundings;
     const { OtlpDelivery } = await import('./otlp-delivery.ts');
-    const delivery = new OtlpDelivery({
+    return new OtlpDelivery({
       network,
-      endpoint: settings.get('heron.metricsmgr.otlp.endpoint'),
+      endpoint,
+      message,
       resource: {
         topology: topology.name,
         topologyId,
@@ -226,14 +253,17 @@ class SinkFactory implements CreatedSinks {
         intervalMs: settings.get('heron.metrics.export.interval.ms'),
       },
     });
-    await this.#addDelivery('otlp-sink', delivery);
   }
 
   async #addDelivery(name: string, delivery: MetricsDelivery): Promise<void> {
+    this.#sinks.add(await this.#deliverySink(name, delivery));
+  }
+
+  async #deliverySink(name: string, delivery: MetricsDelivery): Promise<MetricsSink> {
     const { clock, random, logger } = this.#surroundings;
     const { DeliverySink } = await import('./delivery-sink.ts');
     const counters = this.#sinks.countersOf(name);
-    this.#sinks.add(new DeliverySink({ name, delivery, clock, random, logger, counters }));
+    return new DeliverySink({ name, delivery, clock, random, logger, counters });
   }
 
   get #staleMs(): number {

@@ -219,10 +219,11 @@ function sumOf(records: readonly MetricsRecord[]): number {
 }
 
 /** About what a record takes in memory; text is one byte a character here. */
-function bytesOf({ metrics, exceptions, histograms = [] }: MetricsRecord): number {
+function bytesOf({ metrics, exceptions, histograms = [], spans = [] }: MetricsRecord): number {
   let bytes = RECORD_OVERHEAD;
   for (const { name, value } of metrics) bytes += name.length + value.length + METRIC_OVERHEAD;
   for (const { name } of histograms) bytes += name.length + HISTOGRAM_OVERHEAD;
+  for (const span of spans) bytes += span.length + METRIC_OVERHEAD;
   for (const { stackTrace, logging } of exceptions) {
     bytes += stackTrace.length + logging.length + METRIC_OVERHEAD;
   }

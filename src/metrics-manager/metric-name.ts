@@ -29,14 +29,15 @@ const PEER = /^__client_(.+)$/;
 /** `__stmgr__`, `__tmanager__`: no component of the topology. */
 const ENGINE_COMPONENT = /^__(\w+)__$/;
 /** Families of instances whose keys are no streams. */
-const KEYED = /^__(?:jvm|py|process)-/;
+const KEYED = /^__(?:jvm|py|process|event-loop)-/;
 /** The beginning of what `context.globalMetrics` counts. */
 const GLOBAL = '__auto__/';
 /** The one name of the engine in instances that does not begin with underscores. */
 const DROPPED_EXCEPTIONS = 'dropped_exceptions_count';
 /** Families whose key is why something failed (FailReason). */
 const REASONS = /^(?:__server\/)?__(?:fail[-_]reason|dead-letter-count)\//;
-const TOTAL = /^__process\/__cpu_(?:user|system)_usec$/;
+const TOTAL =
+  /^__(?:process\/__cpu_(?:user|system)_usec|jvm-process-cpu-time-nanos|jvm-gc-collection-.*)$/;
 
 const LATENCY = { pattern: /_latency$/, suffix: '_latency_seconds', factor: 1e-9 };
 const UNITS = [

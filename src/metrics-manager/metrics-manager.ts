@@ -88,6 +88,7 @@ export class MetricsManager {
       ...this.#options,
       registry: this.#registry,
       onRecord: (record) => this.#sinks.accept(record),
+      onSpans: (record) => this.#sinks.acceptSpans(record),
     });
     const server = await PacketServer.listen({
       ...this.#options,

@@ -2,14 +2,16 @@ import { environmentError } from '../base/errors.ts';
 import { postOver } from '../net/http-post.ts';
 import { addressText, type Network } from '../net/network.ts';
 import type { MetricsDelivery } from './delivery-sink.ts';
-import { type OtlpResource, otlpMessage } from './otlp-message.ts';
+import type { OtlpResource } from './otlp-message.ts';
 import type { MetricsRecord } from './sink.ts';
 
 export interface OtlpDeliveryOptions {
   readonly network: Network;
-  /** `http://127.0.0.1:4318/v1/metrics` */
+  /** `http://127.0.0.1:4318/v1/metrics`, or where it takes traces. */
   readonly endpoint: string;
   readonly resource: OtlpResource;
+  /** What is posted: `otlpMessage`, or `otlpTraces`. */
+  readonly message: (records: readonly MetricsRecord[], resource: OtlpResource) => string;
 }
 
 /** OTLP asks for another try after these, and for none after any other error. */
@@ -25,7 +27,7 @@ export class OtlpDelivery implements MetricsDelivery {
   }
 
   async deliver(records: readonly MetricsRecord[], signal: AbortSignal): Promise<void> {
-    const { network, endpoint, resource } = this.#options;
+    const { network, endpoint, resource, message } = this.#options;
     const { hostname, port, pathname, search } = new URL(endpoint);
     const host = hostname.replaceAll(/^\[|\]$/g, '');
     const address = { host, port: port === '' ? HTTP_PORT : Number(port) };
@@ -33,11 +35,11 @@ export class OtlpDelivery implements MetricsDelivery {
       address,
       path: `${pathname}${search}`,
       contentType: 'application/json',
-      body: Buffer.from(otlpMessage(records, resource)),
+      body: Buffer.from(message(records, resource)),
       signal,
     });
     if (status >= 200 && status < 300) return;
-    const message = `the collector at ${addressText(address)} answers ${status}`;
-    throw environmentError('CONNECTION_REFUSED', message, { retryable: RETRYABLE.has(status) });
+    const text = `the collector at ${addressText(address)} answers ${status}`;
+    throw environmentError('CONNECTION_REFUSED', text, { retryable: RETRYABLE.has(status) });
   }
 }

@@ -45,6 +45,18 @@ export function otlpMessage(records: readonly MetricsRecord[], resource: OtlpRes
   });
 }
 
+/** An ExportTraceServiceRequest; spans have come in its form already. */
+export function otlpTraces(records: readonly MetricsRecord[], resource: OtlpResource): string {
+  const resourceSpans = records.map((record) => {
+    const attributes = JSON.stringify(resourceAttributes(record, resource));
+    const scope = JSON.stringify({ name: 'heron', version: resource.engineVersion });
+    const spans = (record.spans ?? []).join(',');
+    const scopeSpans = `[{"scope":${scope},"spans":[${spans}]}]`;
+    return `{"resource":{"attributes":${attributes}},"scopeSpans":${scopeSpans}}`;
+  });
+  return `{"resourceSpans":[${resourceSpans.join(',')}]}`;
+}
+
 function resourceAttributes({ source }: MetricsRecord, resource: OtlpResource): Attribute[] {
   return Object.entries({
     'service.namespace': resource.topology,

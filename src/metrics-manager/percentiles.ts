@@ -1,4 +1,4 @@
-import type { HistogramMetric, Metric } from '../metrics/metrics-registry.ts';
+import type { CollectedHistogram, Metric } from '../metrics/metrics-registry.ts';
 
 /* Histograms for sinks that know single numbers only. */
 
@@ -10,7 +10,7 @@ const SHARES = [
 ] as const;
 
 /** `<name>/p50` to `<name>/p999` and `<name>/max`, in the unit of what was recorded. */
-export function percentilesOf(histograms: readonly HistogramMetric[] = []): readonly Metric[] {
+export function percentilesOf(histograms: readonly CollectedHistogram[] = []): readonly Metric[] {
   return histograms.flatMap(({ name, histogram }) => [
     ...SHARES.map(([key, share]): Metric => {
       return { name: `${name}/${key}`, value: String(histogram.percentile(share)), kind: 'value' };

@@ -1,7 +1,7 @@
 import { assertDefined } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
 import { kindOf } from '../metrics/aggregation.ts';
-import type { HistogramMetric, Metric } from '../metrics/metrics-registry.ts';
+import type { CollectedHistogram, Metric } from '../metrics/metrics-registry.ts';
 import { Histogram } from '../metrics/histogram.ts';
 import { histogramBounds, histogramName, type MetricFacts, metricFactsOf } from './metric-name.ts';
 import {
@@ -148,7 +148,7 @@ export class PrometheusSink implements MetricsSink {
     sample.toldAtMs = this.#options.clock.now();
   }
 
-  #addHistogram(source: MetricsSource, { name, histogram }: HistogramMetric): void {
+  #addHistogram(source: MetricsSource, { name, histogram }: CollectedHistogram): void {
     const key = `${keyOf(source, name)}\0histogram`;
     const sample = this.#samples.get(key) ?? this.#makeHistogram(key, source, name);
     if (sample?.distribution === undefined) {

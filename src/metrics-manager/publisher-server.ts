@@ -40,6 +40,8 @@ export interface PublisherServerOptions {
   /** Gets the counters, under Heron's names. */
   readonly registry: MetricsRegistry;
   readonly onRecord: (record: MetricsRecord) => void;
+  /** Gets records with spans and nothing else. */
+  readonly onSpans: (record: MetricsRecord) => void;
 }
 
 export class PublisherServer {
@@ -84,7 +86,13 @@ export class PublisherServer {
   #handlePublish(message: ValueOf<typeof PublishMetrics>, connection: PacketConnection): void {
     const source = this.#publishers.get(connection);
     if (source === undefined) return;
-    const { clock, registry, onRecord } = this.#options;
+    const { clock, registry, onRecord, onSpans } = this.#options;
+    const { spans } = message;
+    if (spans.length > 0) {
+      registry.counter('spans-received').add(spans.length);
+      onSpans({ source, atMs: clock.wallNow(), metrics: [], exceptions: [], spans });
+      return;
+    }
     registry.counter('metrics-received').add(message.metrics.length);
     registry.counter('exceptions-received').add(message.exceptions.length);
     const histograms = message.histograms.flatMap(({ name, buckets }) => {

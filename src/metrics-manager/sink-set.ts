@@ -21,6 +21,8 @@ export class SinkSet {
   readonly #registry: MetricsRegistry;
   readonly #logger: Logger;
   readonly #entries: Entry[] = [];
+  /** Takes spans, and nothing else; undefined where there are none. */
+  #spans: Entry | undefined;
 
   constructor(registry: MetricsRegistry, logger: Logger) {
     this.#registry = registry;
@@ -39,16 +41,24 @@ export class SinkSet {
   }
 
   add(sink: MetricsSink): void {
+    this.#entries.push(this.#entryOf(sink));
+  }
+
+  addForSpans(sink: MetricsSink): void {
+    this.#spans = this.#entryOf(sink);
+  }
+
+  #entryOf(sink: MetricsSink): Entry {
     const counter = (what: string): Counter => this.#registry.counter(`${sink.name}/${what}`);
     this.#registry.gauge(`communicator-size-${sink.name}`, () => sink.queuedRecords);
-    this.#entries.push({
+    return {
       sink,
       metrics: counter('metrics-count'),
       exceptions: counter('exceptions-count'),
       records: counter('record-process-count'),
       dropped: counter('dropped-count'),
       hasThrown: false,
-    });
+    };
   }
 
   accept(record: MetricsRecord): void {
@@ -61,9 +71,19 @@ export class SinkSet {
     }
   }
 
+  /** A record with spans. Where nobody takes them they are nobody's. */
+  acceptSpans(record: MetricsRecord): void {
+    const entry = this.#spans;
+    if (entry === undefined) return;
+    this.#offer(entry, record);
+    entry.metrics.add(itemsOf(record));
+    entry.records.add(1);
+  }
+
   /** All at once: a sink that takes its whole second takes nobody else's. */
   async close(): Promise<void> {
-    await Promise.all(this.#entries.map(({ sink }) => sink.close()));
+    const all = this.#spans === undefined ? this.#entries : [...this.#entries, this.#spans];
+    await Promise.all(all.map(({ sink }) => sink.close()));
   }
 
   #offer(entry: Entry, record: MetricsRecord): void {

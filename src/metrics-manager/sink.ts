@@ -1,4 +1,4 @@
-import type { Counter, HistogramMetric, Metric } from '../metrics/metrics-registry.ts';
+import type { Counter, CollectedHistogram, Metric } from '../metrics/metrics-registry.ts';
 
 /** Who published a record. */
 export interface MetricsSource {
@@ -24,7 +24,9 @@ export interface MetricsRecord {
   readonly atMs: number;
   readonly metrics: readonly Metric[];
   readonly exceptions: readonly ReportedException[];
-  readonly histograms?: readonly HistogramMetric[];
+  readonly histograms?: readonly CollectedHistogram[];
+  /** Finished spans, in OTLP's JSON form; a record that has some has nothing else. */
+  readonly spans?: readonly string[];
 }
 
 /**
@@ -52,7 +54,12 @@ export interface SinkCounters {
   readonly flushed: Counter;
 }
 
-/** Metrics, exceptions and histograms of a record together: the unit of what is lost. */
-export function itemsOf({ metrics, exceptions, histograms = [] }: MetricsRecord): number {
-  return metrics.length + exceptions.length + histograms.length;
+/** Metrics, exceptions, histograms and spans of a record together: the unit of what is lost. */
+export function itemsOf({
+  metrics,
+  exceptions,
+  histograms = [],
+  spans = [],
+}: MetricsRecord): number {
+  return metrics.length + exceptions.length + histograms.length + spans.length;
 }

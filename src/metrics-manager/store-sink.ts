@@ -2,7 +2,8 @@ import { BoundedQueue } from '../base/bounded-queue.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
-import { aggregationOf } from '../metrics/aggregation.ts';
+import { aggregationOf, keepsHistogram } from '../metrics/aggregation.ts';
+import { encodeHistogram } from '../metrics/histogram-bytes.ts';
 import { ReconnectingClient } from '../net/client.ts';
 import { MessageHandlers } from '../net/message-handlers.ts';
 import type { Address, Network } from '../net/network.ts';
@@ -12,7 +13,7 @@ import type { MetricsRecord, MetricsSink, SinkCounters } from './sink.ts';
 
 /*
   Passes on to the topology master, or to the metrics cache, what these keep: metrics of a known
-  kind, and all exceptions. They say nothing back.
+  kind, their distributions, and all exceptions. They say nothing back.
 
   Q1. At most QUEUE_BYTES_MAX wait for a store that is away; then the oldest record goes (N1).
   Q2. At most SOCKET_BYTES_MAX wait in the connection of a store that does not read; the rest stays
@@ -91,7 +92,8 @@ export class StoreSink implements MetricsSink {
 
   accept(record: MetricsRecord): void {
     const message = messageOf(record);
-    const items = message.metrics.length + message.exceptions.length;
+    const { metrics, exceptions, histograms } = message;
+    const items = metrics.length + exceptions.length + histograms.length;
     if (items === 0) return;
     const bytes = PublishMetricsToMaster.encode(message).length;
     while (!this.#queue.push({ message, items }, bytes)) {
@@ -120,7 +122,7 @@ export class StoreSink implements MetricsSink {
   }
 }
 
-function messageOf({ source, atMs, metrics, exceptions }: MetricsRecord): Message {
+function messageOf({ source, atMs, metrics, exceptions, histograms = [] }: MetricsRecord): Message {
   const { component: componentName, instance: instanceId, hostname } = source;
   const timestamp = BigInt(atMs);
   return PublishMetricsToMaster.create({
@@ -129,6 +131,11 @@ function messageOf({ source, atMs, metrics, exceptions }: MetricsRecord): Messag
       .map((metric) => {
         const { name, value } = metric;
         return { componentName, instanceId, name, value, timestamp, ...wireKindOf(metric) };
+      }),
+    histograms: histograms
+      .filter(({ name }) => keepsHistogram(name))
+      .map(({ name, histogram }) => {
+        return { componentName, instanceId, name, buckets: encodeHistogram(histogram) };
       }),
     exceptions: exceptions.map((exception) => ({
       componentName,

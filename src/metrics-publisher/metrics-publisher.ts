@@ -3,16 +3,20 @@ import { environmentError } from '../base/errors.ts';
 import { isoTime } from '../base/iso-time.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
-import { encodeHistogram } from '../metrics/histogram-bytes.ts';
-import type { HistogramMetric, Metric } from '../metrics/metrics-registry.ts';
+import type { CollectedHistogram, Metric } from '../metrics/metrics-registry.ts';
 import { ReconnectingClient } from '../net/client.ts';
 import { MessageHandlers } from '../net/message-handlers.ts';
 import type { Address, Network } from '../net/network.ts';
 import type { PacketConnection } from '../net/packet-connection.ts';
-import { PublishMetrics, RegisterMetricPublisher, StatusCode } from '../wire/messages.ts';
+import {
+  PublishMetrics,
+  RegisterMetricPublisher,
+  StatusCode,
+  type ValueOf,
+} from '../wire/messages.ts';
 import { wireKindOf } from '../wire/metric-kind.ts';
-import { ExceptionTally } from './exception-tally.ts';
-import { inMessages } from './metric-batches.ts';
+import { ExceptionTally, type TalliedException } from './exception-tally.ts';
+import { inHistogramMessages, inMessages } from './metric-batches.ts';
 
 /*
   A process's side of the conversation with its container's metrics manager: it registers once on
@@ -36,6 +40,15 @@ export interface PublisherIdentity {
   readonly instanceIndex: number;
 }
 
+/** What one publication has sent. */
+export interface Published {
+  readonly packets: number;
+  /** Of the messages without their frames. */
+  readonly bytes: number;
+  readonly metrics: number;
+  readonly exceptions: number;
+}
+
 export interface MetricsPublisherOptions {
   readonly network: Network;
   readonly clock: Clock;
@@ -47,7 +60,8 @@ export interface MetricsPublisherOptions {
   /** Hands out each count once, as `MetricsRegistry.collect` does. */
   readonly collect: () => readonly Metric[];
   /** The same for histograms, as `MetricsRegistry.collectHistograms`. */
-  readonly collectHistograms?: () => readonly HistogramMetric[];
+  readonly collectHistograms?: () => readonly CollectedHistogram[];
+  readonly onPublished?: (published: Published) => void;
   /** The setting `heron.metrics.export.interval.ms`. */
   readonly intervalMs: number;
   /** The setting `heron.instance.reconnect.metricsmgr.interval.ms`. */
@@ -57,6 +71,8 @@ export interface MetricsPublisherOptions {
 /** The metrics manager sends nothing but the answer to the registration. */
 const PACKET_BYTES_MAX = 64 * 1024;
 const REGISTRATION_TIMEOUT_MS = 5_000;
+/** Spans that wait for a metrics manager that does not read. */
+const SPAN_BYTES_MAX = 1024 * 1024;
 /** A metrics manager that stays away is looked for less and less often, up to this factor. */
 const PATIENCE = 8;
 
@@ -103,28 +119,24 @@ export class MetricsPublisher {
     if (dropped > 0) {
       metrics.push({ name: 'dropped_exceptions_count', value: String(dropped), kind: 'count' });
     }
-    for (const message of inMessages(metrics)) {
-      const data = message.map((metric) => {
-        const { name, value } = metric;
-        return { name, value, ...wireKindOf(metric) };
-      });
-      connection.send(PublishMetrics, PublishMetrics.create({ metrics: data }));
+    const histograms = this.#options.collectHistograms?.() ?? [];
+    let packets = 0;
+    let bytes = 0;
+    for (const message of messagesOf({ metrics, histograms, exceptions })) {
+      connection.send(PublishMetrics, message);
+      packets += 1;
+      bytes += PublishMetrics.encode(message).length;
     }
-    for (const { name, histogram } of this.#options.collectHistograms?.() ?? []) {
-      const histograms = [{ name, buckets: encodeHistogram(histogram) }];
-      connection.send(PublishMetrics, PublishMetrics.create({ histograms }));
-    }
-    if (exceptions.length > 0) {
-      const records = exceptions.map(({ stackTrace, firstAtMs, lastAtMs, count }) => ({
-        stacktrace: stackTrace,
-        firsttime: isoTime(firstAtMs),
-        lasttime: isoTime(lastAtMs),
-        count,
-        logging: '',
-      }));
-      connection.send(PublishMetrics, PublishMetrics.create({ exceptions: records }));
-    }
+    const count = metrics.length + histograms.length;
+    this.#options.onPublished?.({ packets, bytes, metrics: count, exceptions: exceptions.length });
     return true;
+  }
+
+  /** Hands on finished spans; false when there is no connection, and then they are lost. */
+  publishSpans(spans: readonly string[]): boolean {
+    const { connection } = this.#client;
+    if (connection === undefined || connection.queuedBytes > SPAN_BYTES_MAX) return false;
+    return connection.send(PublishMetrics, PublishMetrics.create({ spans: [...spans] }));
   }
 
   /** Publishes what is left and ends. Idempotent. */
@@ -145,4 +157,34 @@ export class MetricsPublisher {
       retryable: true,
     });
   }
+}
+
+function* messagesOf({
+  metrics,
+  histograms,
+  exceptions,
+}: {
+  readonly metrics: readonly Metric[];
+  readonly histograms: readonly CollectedHistogram[];
+  readonly exceptions: readonly TalliedException[];
+}): Generator<ValueOf<typeof PublishMetrics>> {
+  for (const part of inMessages(metrics)) {
+    const data = part.map((metric) => {
+      const { name, value } = metric;
+      return { name, value, ...wireKindOf(metric) };
+    });
+    yield PublishMetrics.create({ metrics: data });
+  }
+  for (const part of inHistogramMessages(histograms)) {
+    yield PublishMetrics.create({ histograms: [...part] });
+  }
+  if (exceptions.length === 0) return;
+  const records = exceptions.map(({ stackTrace, firstAtMs, lastAtMs, count }) => ({
+    stacktrace: stackTrace,
+    firsttime: isoTime(firstAtMs),
+    lasttime: isoTime(lastAtMs),
+    count,
+    logging: '',
+  }));
+  yield PublishMetrics.create({ exceptions: records });
 }

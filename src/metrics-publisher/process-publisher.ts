@@ -8,7 +8,14 @@ import {
 export interface ProcessPublisherOptions
   extends Pick<
     MetricsPublisherOptions,
-    'network' | 'clock' | 'random' | 'logger' | 'token' | 'collect' | 'collectHistograms'
+    | 'network'
+    | 'clock'
+    | 'random'
+    | 'logger'
+    | 'token'
+    | 'collect'
+    | 'collectHistograms'
+    | 'onPublished'
   > {
   /** The container's own address: that of the process and of its metrics manager. */
   readonly host: string;

@@ -28,9 +28,21 @@ export interface ExceptionLogOptions {
   readonly joinsRepeats?: boolean;
 }
 
+/** What one component has thrown. */
+export interface ComponentExceptions {
+  readonly component: string;
+  /** How many in all, of those that are remembered. */
+  readonly count: number;
+  /** The newest, oldest first. */
+  readonly records: readonly ExceptionRecord[];
+}
+
 export class ExceptionLog {
   readonly #byInstance = new Map<string, ExceptionRecord[]>();
+  /** Of each record, the number of its arrival. */
+  readonly #arrivals = new WeakMap<ExceptionRecord, number>();
   readonly #joinsRepeats: boolean;
+  #arrived = 0;
 
   constructor({ joinsRepeats = false }: ExceptionLogOptions = {}) {
     this.#joinsRepeats = joinsRepeats;
@@ -44,7 +56,10 @@ export class ExceptionLog {
       records = [];
       this.#byInstance.set(key, records);
     }
-    records.push(this.#joinsRepeats ? joinedWithRepeat(records, record) : record);
+    const kept = this.#joinsRepeats ? joinedWithRepeat(records, record) : record;
+    this.#arrived += 1;
+    this.#arrivals.set(kept, this.#arrived);
+    records.push(kept);
     if (records.length > EXCEPTIONS_MAX) records.shift();
   }
 
@@ -54,6 +69,24 @@ export class ExceptionLog {
       record.component === component &&
       (instances.length === 0 || instances.includes(record.instance));
     return [...this.#byInstance.values()].flat().filter(isAsked);
+  }
+
+  /** Up to `most` records of each component that has thrown anything. */
+  newest(most: number): ComponentExceptions[] {
+    const byComponent = Map.groupBy(
+      this.#byInstance.values(),
+      ([record]) => record?.component ?? '',
+    );
+    return [...byComponent].map(([component, instances]) => {
+      const records = instances.flatMap((all) => all.slice(-most));
+      records.sort((one, other) => this.#arrivalOf(one) - this.#arrivalOf(other));
+      const count = instances.flat().reduce((sum, record) => sum + record.count, 0);
+      return { component, count, records: records.slice(-most) };
+    });
+  }
+
+  #arrivalOf(record: ExceptionRecord): number {
+    return this.#arrivals.get(record) ?? 0;
   }
 }
 

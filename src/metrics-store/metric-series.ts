@@ -14,7 +14,7 @@ import type { Aggregation } from '../metrics/aggregation.ts';
 
 /** Both values are Heron's: three hours of minutes. */
 export const BUCKET_SECONDS = 60;
-const BUCKETS_MAX = 180;
+export const BUCKETS_MAX = 180;
 
 /** Seconds of the wall clock; a bucket counts when it overlaps. */
 export interface Window {
@@ -61,13 +61,18 @@ export class MetricSeries {
   }
 
   /** NaN for an average of nothing. */
-  over(window: Window): number {
+  over({ startSeconds, endSeconds }: Window): number {
+    const numbers = this.#numbers;
+    const isLast = this.#aggregation === 'last';
+    const isAverage = this.#aggregation === 'average';
     let [value, count] = [0, 0];
-    for (const at of this.#overlapping(window)) {
-      value = this.#joined(value, this.#number(at + VALUE));
-      if (this.#aggregation === 'average') count += this.#number(at + COUNT);
+    let at = this.#firstAfter(startSeconds - BUCKET_SECONDS);
+    for (; at < this.#length && (numbers[at] as number) <= endSeconds; at += this.#stride) {
+      const own = numbers[at + VALUE] as number;
+      value = isLast ? own : value + own;
+      if (isAverage) count += numbers[at + COUNT] as number;
     }
-    return this.#aggregation === 'average' ? value / count : value;
+    return isAverage ? value / count : value;
   }
 
   /** Newest first. */
@@ -85,6 +90,85 @@ export class MetricSeries {
           endSeconds,
         };
       });
+  }
+
+  /**
+   * Puts the value of each minute at its place: `into[0]` is the minute that begins then. Other
+   * places stay as they are.
+   */
+  copyMinutes(into: Float64Array, firstSeconds: number): void {
+    const numbers = this.#numbers;
+    const isAverage = this.#aggregation === 'average';
+    let at = this.#firstAfter(firstSeconds - 1);
+    for (; at < this.#length; at += this.#stride) {
+      const place = ((numbers[at] as number) - firstSeconds) / BUCKET_SECONDS;
+      if (place >= into.length) return;
+      const value = numbers[at + VALUE] as number;
+      into[place] = isAverage ? value / (numbers[at + COUNT] as number) : value;
+    }
+  }
+
+  /**
+   * Adds the value of each minute to those of other series: what `sums` then has, divided by what
+   * `weights` has, is a sum, or the mean of averages weighed by `counts`.
+   */
+  addMinutes(
+    sums: Float64Array,
+    weights: Float64Array,
+    firstSeconds: number,
+    counts: MetricSeries | undefined,
+  ): void {
+    if (this.#aggregation === 'average') {
+      this.#addMeans(sums, weights, firstSeconds, counts);
+      return;
+    }
+    const numbers = this.#numbers;
+    let at = this.#firstAfter(firstSeconds - 1);
+    for (; at < this.#length; at += this.#stride) {
+      const place = ((numbers[at] as number) - firstSeconds) / BUCKET_SECONDS;
+      if (place >= sums.length) return;
+      sums[place] = (sums[place] as number) + (numbers[at + VALUE] as number);
+      weights[place] = 1;
+    }
+  }
+
+  #addMeans(
+    sums: Float64Array,
+    weights: Float64Array,
+    firstSeconds: number,
+    counts: MetricSeries | undefined,
+  ): void {
+    const numbers = this.#numbers;
+    let countAt = counts === undefined ? 0 : counts.#firstAfter(firstSeconds - 1);
+    let at = this.#firstAfter(firstSeconds - 1);
+    for (; at < this.#length; at += this.#stride) {
+      const startSeconds = numbers[at] as number;
+      const place = (startSeconds - firstSeconds) / BUCKET_SECONDS;
+      if (place >= sums.length) return;
+      let weight = 1;
+      if (counts !== undefined) {
+        const others = counts.#numbers;
+        while (countAt < counts.#length && (others[countAt] as number) < startSeconds) {
+          countAt += counts.#stride;
+        }
+        const isThere = countAt < counts.#length && others[countAt] === startSeconds;
+        weight = isThere ? (others[countAt + VALUE] as number) : 0;
+      }
+      const mean = (numbers[at + VALUE] as number) / (numbers[at + COUNT] as number);
+      sums[place] = (sums[place] as number) + mean * weight;
+      weights[place] = (weights[place] as number) + weight;
+    }
+  }
+
+  /** Where the first bucket lies that begins after this second. */
+  #firstAfter(seconds: number): number {
+    let [low, high] = [0, this.#length / this.#stride];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#numbers[middle * this.#stride] as number) > seconds) high = middle;
+      else low = middle + 1;
+    }
+    return low * this.#stride;
   }
 
   /** Where the bucket begins. */

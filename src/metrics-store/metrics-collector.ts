@@ -61,6 +61,11 @@ export class MetricsCollector {
     return this.#components.get(name);
   }
 
+  /** Names of those that have told something, in no order. */
+  components(): Iterable<string> {
+    return this.#components.keys();
+  }
+
   #instanceOf({ component, instance }: MetricSource): Map<string, MetricSeries> | undefined {
     const known = this.#components.get(component)?.get(instance);
     if (known !== undefined) return known;

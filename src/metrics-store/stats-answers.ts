@@ -1,7 +1,9 @@
 import { QueryExceptions, QueryMetrics, StatusCode, type ValueOf } from '../wire/messages.ts';
 import { type ExceptionLog, type ExceptionRecord, summarize } from './exception-log.ts';
-import type { MetricSeries, Window } from './metric-series.ts';
+import type { HistogramLog } from './histogram-log.ts';
+import type { BucketValue, MetricSeries, Window } from './metric-series.ts';
 import type { InstanceMetrics, MetricsCollector } from './metrics-collector.ts';
+import { ALL_TASKS, percentileOf } from './percentile-answers.ts';
 
 /*
   Answers to the questions of Heron's Tracker and UI, with Heron's rules and texts. Pure but for the
@@ -21,10 +23,14 @@ export type StatsDialect = 'topology-master' | 'metrics-cache';
 export interface StatsFacts {
   readonly metrics: MetricsCollector;
   readonly exceptions: ExceptionLog;
+  /** For percentiles of components; without it there are none. */
+  readonly histograms?: HistogramLog;
   /** Names of the topology's components. */
   readonly components: ReadonlySet<string>;
   /** By the wall clock. */
   readonly nowSeconds: number;
+  /** Since when metrics and exceptions have been told. */
+  readonly sinceSeconds: number;
   /** Which of Heron's processes answers. */
   readonly dialect: StatsDialect;
 }
@@ -44,31 +50,40 @@ export function answerMetrics(query: MetricQuery, facts: StatsFacts): MetricAnsw
   }
   const window = windowOf(query, facts.nowSeconds);
   if (window === undefined) return refuse('No interval or explicit interval set');
-  const asked = query.instanceId.length > 0 ? query.instanceId : [...instances.keys()];
+  const isForAll = query.instanceId.length === 0;
+  const asked = isForAll ? [...instances.keys()] : query.instanceId;
   const tasks: { readonly id: string; readonly metrics: InstanceMetrics }[] = [];
-  for (const id of asked) {
+  for (const id of asked.filter((each) => each !== ALL_TASKS)) {
     const metrics = instances.get(id);
     if (metrics === undefined) return refuse(undefined);
     tasks.push({ id, metrics });
   }
+  const asking = { window, minutely: query.minutely, dialect: facts.dialect };
+  const ofTasks = tasks.map(({ id, metrics }) => ({
+    instanceId: id,
+    metric: query.metric.flatMap((name) => {
+      const series = metrics.get(name);
+      return series === undefined ? [] : [individual(name, readerOf(series, window), asking)];
+    }),
+  }));
+  const ofAll = percentiles(query, facts, asking);
+  const tellsAll = ofAll.length > 0 && (isForAll || asked.includes(ALL_TASKS));
   return QueryMetrics.response.create({
     status: OK,
-    metric: tasks.map(({ id, metrics }) => ({
-      instanceId: id,
-      metric: query.metric.flatMap((name) => {
-        const series = metrics.get(name);
-        return series === undefined
-          ? []
-          : [
-              individual(name, series, {
-                window,
-                minutely: query.minutely,
-                dialect: facts.dialect,
-              }),
-            ];
-      }),
-    })),
+    metric: [...ofTasks, ...(tellsAll ? [{ instanceId: ALL_TASKS, metric: ofAll }] : [])],
     interval: BigInt(window.endSeconds - window.startSeconds),
+  });
+}
+
+/** Those of the metrics asked for that are percentiles of the component as a whole. */
+function percentiles({ componentName, metric }: MetricQuery, facts: StatsFacts, asking: Asking) {
+  const { histograms } = facts;
+  if (histograms === undefined) return [];
+  return metric.flatMap((name) => {
+    const { window } = asking;
+    const answer = percentileOf(histograms, { component: componentName, name, window });
+    if (answer === undefined) return [];
+    return [individual(name, { whole: () => answer.value, minutes: answer.minutes }, asking)];
   });
 }
 
@@ -91,21 +106,30 @@ function windowOf(query: MetricQuery, nowSeconds: number): Window | undefined {
   return { startSeconds: seconds <= 0 ? 0 : nowSeconds - seconds, endSeconds: nowSeconds };
 }
 
-function individual(
-  name: string,
-  series: MetricSeries,
-  {
-    window,
-    minutely,
-    dialect,
-  }: { readonly window: Window; readonly minutely: boolean; readonly dialect: StatsDialect },
-) {
-  if (!minutely) {
-    const isEverything = window.startSeconds === 0;
-    return { name, value: textOf(isEverything ? series.total() : series.over(window)) };
-  }
+interface Asking {
+  readonly window: Window;
+  readonly minutely: boolean;
+  readonly dialect: StatsDialect;
+}
+
+/** What there is to tell of a metric in a window. */
+interface WindowReader {
+  whole(): number;
+  /** Newest first. */
+  minutes(): readonly BucketValue[];
+}
+
+function readerOf(series: MetricSeries, window: Window): WindowReader {
+  return {
+    whole: () => (window.startSeconds === 0 ? series.total() : series.over(window)),
+    minutes: () => series.bucketsIn(window),
+  };
+}
+
+function individual(name: string, reader: WindowReader, { minutely, dialect }: Asking) {
+  if (!minutely) return { name, value: textOf(reader.whole()) };
   const isCache = dialect === 'metrics-cache';
-  const buckets = series.bucketsIn(window);
+  const buckets = reader.minutes();
   const [only, ...others] = buckets;
   if (isCache && only !== undefined && others.length === 0) {
     return { name, value: textOf(only.value) };

@@ -2,6 +2,8 @@ import { hasCode } from '../base/errors.ts';
 import { type HttpAnswer, type HttpHandler, textAnswer } from '../net/http-rules.ts';
 import type { RequestType } from '../wire/message-type.ts';
 import { QueryExceptions, QueryMetrics } from '../wire/messages.ts';
+import { QuerySeries } from '../wire/series-messages.ts';
+import { answerSeries } from './series-answers.ts';
 import {
   answerExceptions,
   answerExceptionSummary,
@@ -10,8 +12,9 @@ import {
 } from './stats-answers.ts';
 
 /*
-  The HTTP port for questions. A request's body and its answer are Heron's protobuf messages; what
-  cannot be read, and an unknown path, is a 400. Read only, so no token is asked for.
+  The HTTP port for questions. A request's body and its answer are protobuf messages, Heron's but
+  for `/series`; what cannot be read, and an unknown path, is a 400. Read only, so no token is
+  asked for.
 */
 
 /** `facts` is called for each question. */
@@ -24,6 +27,8 @@ export function statsHandler(facts: () => StatsFacts): HttpHandler {
         return answerWith(QueryExceptions, body, (query) => answerExceptions(query, facts()));
       case '/exceptionsummary':
         return answerWith(QueryExceptions, body, (query) => answerExceptionSummary(query, facts()));
+      case '/series':
+        return answerWith(QuerySeries, body, (query) => answerSeries(query, facts()));
       default:
         return textAnswer(400, 'Not Supported');
     }

@@ -32,6 +32,13 @@ const AGGREGATIONS: ReadonlyMap<string, Aggregation> = new Map([
   ['__fail-reason/', 'sum'],
   ['__dead-letter-count/', 'sum'],
   ['__pending-acked-count', 'last'],
+  // For their percentiles (metrics-store/histogram-log.ts).
+  ['__in-queue-latency', 'average'],
+  ['__next-tuple-latency', 'average'],
+  ['__oldest_tuple_by_compid_ms', 'average'],
+  // Not on Heron's list either; the pages of the Tracker show them.
+  ['__server/__time_spent_back_pressure_aggr', 'sum'],
+  ['__connection_buffer_by_instanceid/', 'last'],
 ]);
 
 const OF_KIND: Readonly<Record<MetricKind, Aggregation>> = {
@@ -57,6 +64,11 @@ export function kindOf({ name, kind }: Metric): MetricKind {
   if (known === 'average') return 'mean';
   if (known !== undefined) return known === 'sum' ? 'count' : 'value';
   return !isOfEngine(name) || COUNT.test(name) ? 'count' : 'value';
+}
+
+/** Whether the topology master and the metrics cache keep a distribution (A2). */
+export function keepsHistogram(metric: string): boolean {
+  return aggregationOf(metric, 'mean') === 'average';
 }
 
 function isOfEngine(metric: string): boolean {

@@ -1,4 +1,6 @@
 import { Histogram } from './histogram.ts';
+import type { MetricValue } from './runtime-metrics.ts';
+import { decodeHistogram, encodeHistogram } from './histogram-bytes.ts';
 
 /*
   The numbers that one process keeps about itself. The process adds to counters as it works; a
@@ -6,9 +8,9 @@ import { Histogram } from './histogram.ts';
 
   M1. `collect` hands out each count once: it starts every counter and mean again at zero, so that
       a collector that adds up what it receives has the true total. Whoever collects must deliver.
-  M2. What one thread counts another may publish: `drain` moves counts and means out of a registry,
-      `absorb` adds them to another one. Of values the newest counts. Gauges stay; they are read
-      where they are published.
+  M2. What one thread counts another may publish: `drain` moves counts, means and histograms out of
+      a registry, `absorb` adds them to another one. Of values the newest counts. Gauges stay; they
+      are read where they are published.
   M3. Asking twice for one name gives the same counter: a connection that comes back goes on with
       the numbers of the last one.
   M4. A number of something that is gone is collected once more, if it is a count, and then no more.
@@ -30,7 +32,7 @@ export interface Metric {
 }
 
 /** How often each size of a number was seen since the last collection. */
-export interface HistogramMetric {
+export interface CollectedHistogram {
   /** As a metric's, and free to be the same as one's. */
   readonly name: string;
   readonly histogram: Histogram;
@@ -60,11 +62,16 @@ export class Mean {
 /** Reads a value at the moment of collection; it must not throw. */
 export type GaugeReader = () => number;
 
+/** Reads several values at one moment; it must not throw. */
+export type FamilyReader = () => readonly MetricValue[];
+
 /** Counts and means as they are, for another registry: between the threads of one process. */
 export interface DrainedMetrics {
   readonly counters: readonly (readonly [name: string, value: number])[];
   readonly means: readonly (readonly [name: string, sum: number, count: number])[];
   readonly values: readonly (readonly [name: string, value: number])[];
+  /** In the form of histogram-bytes.ts. */
+  readonly histograms: readonly (readonly [name: string, bytes: Uint8Array])[];
 }
 
 export class MetricsRegistry {
@@ -73,6 +80,7 @@ export class MetricsRegistry {
   readonly #values = new Map<string, number>();
   readonly #histograms = new Map<string, Histogram>();
   readonly #gauges = new Map<string, GaugeReader>();
+  readonly #families: FamilyReader[] = [];
   /** Counters that are collected once more (M4). */
   readonly #retired = new Set<string>();
 
@@ -112,6 +120,11 @@ export class MetricsRegistry {
     this.#gauges.set(name, read);
   }
 
+  /** Values that are read together at each collection; for as long as the process lives. */
+  family(read: FamilyReader): void {
+    this.#families.push(read);
+  }
+
   /** What these names are about is gone (M4). Unknown names are nobody's, and no error. */
   retire(...names: readonly string[]): void {
     for (const name of names) {
@@ -141,12 +154,15 @@ export class MetricsRegistry {
     for (const [name, read] of this.#gauges) {
       metrics.push({ name, value: String(read()), kind: 'value' });
     }
+    for (const [name, value] of this.#families.flatMap((read) => read())) {
+      if (value !== undefined) metrics.push({ name, value: String(value), kind: 'value' });
+    }
     return metrics;
   }
 
   /** The histograms that have seen something (M1), as copies. */
-  collectHistograms(): HistogramMetric[] {
-    const collected: HistogramMetric[] = [];
+  collectHistograms(): CollectedHistogram[] {
+    const collected: CollectedHistogram[] = [];
     for (const [name, histogram] of this.#histograms) {
       if (histogram.count === 0) continue;
       const copy = new Histogram();
@@ -174,17 +190,27 @@ export class MetricsRegistry {
     }
     const values = [...this.#values];
     this.#values.clear();
-    return { counters, means, values };
+    const histograms: [string, Uint8Array][] = [];
+    for (const [name, histogram] of this.#histograms) {
+      if (histogram.count === 0) continue;
+      histograms.push([name, encodeHistogram(histogram)]);
+      histogram.clear();
+    }
+    return { counters, means, values, histograms };
   }
 
   /** Adds what another registry, or this one, was drained of. */
-  absorb({ counters, means, values }: DrainedMetrics): void {
+  absorb({ counters, means, values, histograms }: DrainedMetrics): void {
     for (const [name, value] of values) this.#values.set(name, value);
     for (const [name, value] of counters) this.counter(name).add(value);
     for (const [name, sum, count] of means) {
       const mean = this.mean(name);
       mean.sum += sum;
       mean.count += count;
+    }
+    for (const [name, bytes] of histograms) {
+      const histogram = decodeHistogram(bytes);
+      if (histogram !== undefined) this.histogram(name).add(histogram);
     }
   }
 }

@@ -1,3 +1,5 @@
+import type { Histogram } from './histogram.ts';
+
 /*
   Numbers that a component keeps and the engine publishes; see `TopologyContext.registerMetric`.
   The engine asks each metric twice in an export interval for what has become of it since the last
@@ -10,6 +12,8 @@ export interface MetricReport {
   count(amount: number, key?: string): void;
   /** Adds `count` observations with this sum to an average; each publication has its own. */
   mean(sum: number, count: number, key?: string): void;
+  /** Adds what a histogram has recorded, which the metric itself then clears. */
+  histogram(histogram: Histogram, key?: string): void;
   /** A value as it is now, published until there is another. */
   value(value: number, key?: string): void;
 }

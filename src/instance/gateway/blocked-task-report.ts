@@ -1,4 +1,5 @@
 import type { InstanceIdentity } from '../instance-identity.ts';
+import type { TaskStatusReader } from '../task-status.ts';
 import type { BlockedTask } from './blocked-task-watch.ts';
 
 const MS_PER_S = 1000;
@@ -24,4 +25,22 @@ export async function describeBlockedTask(
     ? `${who} has not returned for ${seconds} s; ` +
         'it is inside a native call, which has no stack to show'
     : `${who} has not returned for ${seconds} s; it is here:\n${stack}`;
+}
+
+/** One line: whose code runs, or why none does. */
+export function activityText(
+  { component, task }: Pick<InstanceIdentity, 'component' | 'task'>,
+  { activity, callback }: Pick<TaskStatusReader, 'activity' | 'callback'>,
+): string {
+  const whose = `'${component}' (task ${task})`;
+  switch (activity) {
+    case 'idle':
+      return `${whose} waits for something to do`;
+    case 'user-code':
+      return `${callback} of ${whose} is running`;
+    case 'room':
+      return `${whose} waits inside emit for room in its ring: back pressure`;
+    case 'promise':
+      return `${callback} of ${whose} waits for its promise`;
+  }
 }

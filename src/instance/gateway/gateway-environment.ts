@@ -1,3 +1,4 @@
+import type { Inspected } from '../../inspection/inspected.ts';
 import type { ProcessEnvironment } from '../../process-start/process-environment.ts';
 import type { Doorbells } from '../../ring/doorbell.ts';
 import type { GatewayStart, ToGateway, ToTask } from '../thread-channel.ts';
@@ -21,6 +22,8 @@ export interface GatewayEnvironment
   taskStack(): Promise<string | undefined>;
   /** Ends the whole process at once, whatever the task's thread is doing. */
   kill(): void;
+  /** Answers what the process that started this one asks about the task. */
+  answerParent(task: Pick<Inspected, 'activity' | 'sample'>): void;
   /** Calls once when the process that started this one is gone. */
   watchParent(onGone: () => void): void;
 }

@@ -3,6 +3,7 @@ import { messageOf, toEnvelope, environmentError } from '../../base/errors.ts';
 import type { Files } from '../../base/files.ts';
 import type { LogFile } from '../../base/log-file.ts';
 import { BYTES_PER_MB } from '../../base/units.ts';
+import { logLevelOf } from '../../model/log-level.ts';
 import type { LogicalTopology } from '../../model/logical-topology.ts';
 import { Settings } from '../../model/settings.ts';
 import { decodeTopology } from '../../wire/topology.ts';
@@ -24,17 +25,23 @@ export function gatewayMain(
     const settings = new Settings(topology.config);
     // First of all: the task's thread may be busy with the user's modules for as long as it takes.
     environment.startBeating(beatPeriodMs(settings.get('heron.executor.child.silence.ms')));
+    const logger = openGatewayLog(environment, identity, topology);
     const gateway = new Gateway({
       environment,
       start: port.start,
       topology,
-      logger: openGatewayLog(environment, identity, topology),
+      logger,
+      setLogLevel: (level) => logger.setLevel(level),
       send: (message) => port.send(message),
     });
     port.onMessage((message) => gateway.handle(message));
     // The task's thread may be busy for ever: only this one notices in time that the parent is
     // gone.
     environment.watchParent(() => gateway.stop());
+    environment.answerParent({
+      activity: () => gateway.taskActivity,
+      sample: (wish) => gateway.samples.take(wish),
+    });
     gateway.start();
     return gateway;
   } catch (error) {
@@ -45,13 +52,13 @@ export function gatewayMain(
 
 function openGatewayLog(
   environment: GatewayEnvironment,
-  { instance, logDirectory }: InstanceIdentity,
+  { instance, component, logDirectory }: InstanceIdentity,
   topology: LogicalTopology,
 ): LogFile {
   const settings = new Settings(topology.config);
   return environment.openLog({
     file: `${logDirectory}/${instance}.gateway.log`,
-    level: 'info',
+    level: logLevelOf(topology, component),
     name: `${instance}/gateway`,
     maxBytes: settings.get('heron.logging.maximum.size.mb') * BYTES_PER_MB,
     filesMax: settings.get('heron.logging.maximum.files'),

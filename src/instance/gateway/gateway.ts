@@ -1,21 +1,23 @@
 import { unreachable } from '../../base/assert.ts';
 import type { Timer } from '../../base/clock.ts';
 import { type EngineError, type ErrorEnvelope, messageOf, toEnvelope } from '../../base/errors.ts';
-import type { Logger } from '../../base/logger.ts';
+import type { Logger, LogLevel } from '../../base/logger.ts';
 import { BYTES_PER_MB } from '../../base/units.ts';
 import type { MetricsPublisher } from '../../metrics-publisher/metrics-publisher.ts';
 import { createProcessPublisher } from '../../metrics-publisher/process-publisher.ts';
+import { logLevelOf } from '../../model/log-level.ts';
 import type { LogicalTopology } from '../../model/logical-topology.ts';
 import type { PhysicalPlan } from '../../model/physical-plan.ts';
 import { reliabilityOf } from '../../model/reliability.ts';
 import { Settings } from '../../model/settings.ts';
 import { type BlockedTask, BlockedTaskWatch } from './blocked-task-watch.ts';
-import { describeBlockedTask } from './blocked-task-report.ts';
+import { activityText, describeBlockedTask } from './blocked-task-report.ts';
 import type { GatewayEnvironment } from './gateway-environment.ts';
 import { GatewayMetrics } from './gateway-metrics.ts';
 import { GatewayPorts } from './gateway-ports.ts';
 import { Inbound } from './inbound.ts';
 import { Outbound } from './outbound.ts';
+import { SampleRequests } from './sample-requests.ts';
 import { StreamManagerLink } from './stream-manager-link.ts';
 import type { GatewayStart, ToGateway, ToTask } from '../thread-channel.ts';
 
@@ -37,6 +39,8 @@ export interface GatewayOptions {
     'clock' | 'random' | 'network' | 'doorbells' | 'resourceUse' | 'taskStack' | 'kill'
   >;
   readonly logger: Logger;
+  /** Of the logger above; by each plan. */
+  readonly setLogLevel?: (level: LogLevel) => void;
   readonly send: (message: ToTask) => void;
 }
 
@@ -55,6 +59,7 @@ export class Gateway {
   readonly #publisher: MetricsPublisher;
   readonly #metrics: GatewayMetrics;
   readonly #watch: BlockedTaskWatch;
+  readonly samples: SampleRequests;
   #phase: 'running' | 'stopping' | 'closed' = 'running';
   #deadline: Timer | undefined;
 
@@ -71,6 +76,7 @@ export class Gateway {
     this.#ports = ports;
     this.#outbound = new Outbound(ports.dataOut, identity.task);
     this.#inbound = new Inbound({
+      clock,
       ring: ports.dataIn,
       task: identity.task,
       status: ports.status,
@@ -87,6 +93,7 @@ export class Gateway {
       ports,
       clock,
       resourceUse: () => environment.resourceUse(),
+      onSpans: (spans) => this.#publisher.publishSpans(spans),
     });
     this.#publisher = createProcessPublisher({
       network,
@@ -104,6 +111,8 @@ export class Gateway {
         instanceIndex: identity.componentIndex,
       },
       collect: () => this.#metrics.collect(),
+      collectHistograms: () => this.#metrics.collectHistograms(),
+      onPublished: (published) => this.#metrics.addPublished(published),
     });
     this.#watch = new BlockedTaskWatch({
       clock,
@@ -112,6 +121,12 @@ export class Gateway {
       ping: (number) => send({ kind: 'ping', number }),
       onBlocked: (blocked) => void this.#reportBlocked(blocked),
     });
+    this.samples = new SampleRequests(clock, send);
+  }
+
+  /** What the task's thread is doing, for people. */
+  get taskActivity(): string {
+    return activityText(this.#options.start.identity, this.#ports.status);
   }
 
   /** Bytes from the stream manager that wait outside of the task's ring. */
@@ -148,6 +163,9 @@ export class Gateway {
       case 'failed':
         this.#handleFailed(message.error);
         return;
+      case 'sample':
+        this.samples.handle(message);
+        return;
       case 'stopped':
         this.#drain(this.#options.environment.clock.now() + DRAIN_MS_MAX);
         return;
@@ -177,7 +195,7 @@ export class Gateway {
   }
 
   #createLink(): StreamManagerLink {
-    const { start, environment, logger } = this.#options;
+    const { start, environment, logger, topology } = this.#options;
     const { network, clock, random } = environment;
     const { identity, token, process } = start;
     const settings = this.#settings;
@@ -192,6 +210,8 @@ export class Gateway {
       packetBytesMax:
         settings.get('heron.streammgr.network.options.maximum.packet.mb') * BYTES_PER_MB,
       reconnectMs: settings.get('heron.instance.reconnect.streammgr.interval.ms'),
+      // Of the topology, as its stream manager has it: they promise each other to beat in time.
+      silenceMs: new Settings(topology.config).get('heron.streammgr.link.silence.ms'),
       creditBytes: settings.get('heron.streammgr.credit.bytes'),
       hasEnded: () => this.#outbound.hasEnded,
       onPlan: (plan) => this.#handlePlan(plan),
@@ -212,6 +232,8 @@ export class Gateway {
   }
 
   #handlePlan(plan: PhysicalPlan): void {
+    const { setLogLevel, start } = this.#options;
+    setLogLevel?.(logLevelOf(plan.topology, start.identity.component));
     this.#ports.status.announcePlan();
     this.#options.send({ kind: 'plan', plan });
   }

@@ -1,3 +1,4 @@
+import type { Clock } from '../../base/clock.ts';
 import type { TaskId } from '../../base/ids.ts';
 import type { PacketConnection } from '../../net/packet-connection.ts';
 import { NO_ROOM, type RingWriter } from '../../ring/byte-ring.ts';
@@ -6,6 +7,7 @@ import { StreamHeaders } from '../../wire/stream-header.ts';
 import { readBackPressureNotice } from '../../wire/back-pressure-notice.ts';
 import { TupleSetReader } from '../../wire/tuple-set-reader.ts';
 import { consumedBytesSet } from '../../wire/tuple-set-writer.ts';
+import { STAMP_BYTES, writeArrival } from '../arrival-stamp.ts';
 import { CONNECTION_MARKER, LARGE_SET_MARKER } from '../ring-markers.ts';
 import type { TaskStatusReader } from '../task-status.ts';
 import { FROM_INSTANCE } from './outbound.ts';
@@ -18,6 +20,7 @@ import { encodePacketHeader } from './packet-header.ts';
 const CREDIT_PARTS = 4;
 
 export interface InboundOptions {
+  readonly clock: Clock;
   readonly ring: RingWriter;
   readonly task: TaskId;
   readonly status: TaskStatusReader;
@@ -32,8 +35,13 @@ export interface InboundOptions {
   readonly ringTask: () => void;
 }
 
+interface WaitingSet {
+  readonly bytes: Buffer;
+  readonly arrivedAtMs: number;
+}
+
 /** A set that waits for room, or a marker where it has no bytes of its own. */
-type WaitingFrame = Buffer | typeof CONNECTION_MARKER;
+type WaitingFrame = WaitingSet | typeof CONNECTION_MARKER;
 
 /**
  * Fills the task's ring with what the stream manager sends, and tells it what the task has
@@ -63,6 +71,7 @@ export class Inbound {
   #stale = 0;
   #hasEnded = false;
   #hasBeenConnected = false;
+  #ringFull = 0;
   #setsReceived = 0;
   #bytesReceived = 0;
 
@@ -72,14 +81,28 @@ export class Inbound {
 
   /** Bytes of the sets that have found no room in the ring yet (V1). */
   get waitingBytes(): number {
-    return this.#waiting.reduce((sum, set) => sum + (isMarker(set) ? 0 : set.length), 0);
+    return this.#waiting.reduce((sum, set) => sum + (isMarker(set) ? 0 : set.bytes.length), 0);
   }
 
-  /** Sets and their bytes since the last call. */
-  takeCounts(): { readonly setsReceived: number; readonly bytesReceived: number } {
-    const counts = { setsReceived: this.#setsReceived, bytesReceived: this.#bytesReceived };
+  /** Bytes handed to the task that it is not done with. */
+  get outstandingBytes(): number {
+    return this.#outstanding;
+  }
+
+  /** Sets and their bytes since the last call, and how often the ring had no room for one. */
+  takeCounts(): {
+    readonly setsReceived: number;
+    readonly bytesReceived: number;
+    readonly ringFull: number;
+  } {
+    const counts = {
+      setsReceived: this.#setsReceived,
+      bytesReceived: this.#bytesReceived,
+      ringFull: this.#ringFull,
+    };
     this.#setsReceived = 0;
     this.#bytesReceived = 0;
+    this.#ringFull = 0;
     return counts;
   }
 
@@ -122,9 +145,15 @@ export class Inbound {
       this.#setsReceived += 1;
       this.#bytesReceived += setBytes;
     }
-    if (this.#hasEnded) this.#dropAll();
-    else if (this.#waiting.length > 0 || !this.#write(bytes, payloadStart, payloadEnd)) {
-      this.#waiting.push(copyOf(bytes, payloadStart, payloadEnd));
+    if (this.#hasEnded) {
+      this.#dropAll();
+      return;
+    }
+    const nowMs = this.#options.clock.now();
+    if (this.#waiting.length > 0 || !this.#write(bytes, payloadStart, payloadEnd, nowMs)) {
+      const copy = copyOf(bytes, payloadStart, payloadEnd);
+      this.#waiting.push({ bytes: copy, arrivedAtMs: nowMs });
+      this.#ringFull += 1;
     }
   }
 
@@ -165,8 +194,9 @@ export class Inbound {
   #dropWaiting(): void {
     for (const frame of this.#waiting) {
       if (isMarker(frame)) continue;
-      this.#reader.open(frame, 0, frame.length);
-      if (this.#reader.stream !== undefined) this.#outstanding -= frame.length;
+      const { bytes } = frame;
+      this.#reader.open(bytes, 0, bytes.length);
+      if (this.#reader.stream !== undefined) this.#outstanding -= bytes.length;
     }
     this.#waiting = this.#waiting.filter(isMarker);
   }
@@ -192,19 +222,21 @@ export class Inbound {
 
   #writeFrame(frame: WaitingFrame): boolean {
     if (isMarker(frame)) return this.#options.ring.writeMarker(frame);
-    return this.#write(frame, 0, frame.length);
+    const { bytes, arrivedAtMs } = frame;
+    return this.#write(bytes, 0, bytes.length, arrivedAtMs);
   }
 
-  #write(bytes: Buffer, start: number, end: number): boolean {
+  #write(bytes: Buffer, start: number, end: number, arrivedAtMs: number): boolean {
     const { ring, sendLargeSet } = this.#options;
     const setBytes = end - start;
-    if (setBytes > ring.payloadBytesMax) {
+    if (setBytes + STAMP_BYTES > ring.payloadBytesMax) {
       if (!ring.writeMarker(LARGE_SET_MARKER)) return false;
       sendLargeSet(copyOf(bytes, start, end));
       return true;
     }
-    const at = ring.reserve(setBytes);
-    if (at === NO_ROOM) return false;
+    const reserved = ring.reserve(setBytes + STAMP_BYTES);
+    if (reserved === NO_ROOM) return false;
+    const at = writeArrival(ring.bytes, reserved, arrivedAtMs);
     // Into shared memory `copy` of a part takes less than half as long as `set` (bench/ring.ts).
     bytes.copy(ring.bytes, at, start, end);
     ring.commit(at, at + setBytes);

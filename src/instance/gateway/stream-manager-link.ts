@@ -9,8 +9,14 @@ import { ReconnectingClient } from '../../net/client.ts';
 import { MessageHandlers } from '../../net/message-handlers.ts';
 import type { Network } from '../../net/network.ts';
 import type { PacketConnection } from '../../net/packet-connection.ts';
+import { LinkWatch } from '../../supervision/link-watch.ts';
 import type { Packet } from '../../wire/frame.ts';
-import { NewInstanceAssignment, RegisterInstance, StatusCode } from '../../wire/messages.ts';
+import {
+  LinkBeat,
+  NewInstanceAssignment,
+  RegisterInstance,
+  StatusCode,
+} from '../../wire/messages.ts';
 import { instanceToMessage, physicalPlanFromMessage } from '../../wire/physical-plan.ts';
 import type { InstanceIdentity } from '../instance-identity.ts';
 
@@ -19,9 +25,10 @@ const TO_INSTANCE = 'heron.proto.system.HeronTupleSet2';
 /** Heron's instances give up after 5 s; a loaded machine may need as long to answer. */
 const REGISTRATION_TIMEOUT_MS = 5_000;
 /**
- * Waits grow up to this multiple of the first, about as long as a stream manager takes to start.
+ * Waits grow up to this multiple of the first. More would be waited for in vain when a stream
+ * manager that starts anew, in about a second, is there; a dial on the same host costs nothing.
  */
-const RECONNECT_FACTOR = 8;
+const RECONNECT_FACTOR = 2;
 
 export interface StreamManagerLinkOptions {
   readonly identity: InstanceIdentity;
@@ -33,6 +40,8 @@ export interface StreamManagerLinkOptions {
   readonly logger: Logger;
   readonly packetBytesMax: number;
   readonly reconnectMs: number;
+  /** Silence of the stream manager after which the connection is made anew. */
+  readonly silenceMs: number;
   /** The window that this instance keeps for what comes in; says that it speaks credits. */
   readonly creditBytes: number;
   /** Whether the task has ended, which a registration repeats. */
@@ -54,10 +63,12 @@ export interface StreamManagerLinkOptions {
 export class StreamManagerLink {
   readonly #options: StreamManagerLinkOptions;
   readonly #client: ReconnectingClient;
+  readonly #watch: LinkWatch;
 
   constructor(options: StreamManagerLinkOptions) {
     this.#options = options;
     const { onPlan, onSet, onDisconnected } = options;
+    this.#watch = new LinkWatch(options.clock, options.silenceMs);
     this.#client = new ReconnectingClient({
       peer: 'stream manager',
       network: options.network,
@@ -71,7 +82,8 @@ export class StreamManagerLink {
         .on(NewInstanceAssignment, ({ pplan }) => {
           if (pplan !== undefined) onPlan(physicalPlanFromMessage(pplan));
         })
-        .onRaw(TO_INSTANCE, (packet) => onSet(packet)),
+        .onRaw(TO_INSTANCE, (packet) => onSet(packet))
+        .onRaw(LinkBeat.typeName, () => {}), // It has come: link-watch.ts has seen that.
       onConnected: (connection) => this.#register(connection),
       onDisconnected: () => onDisconnected(),
     });
@@ -104,6 +116,7 @@ export class StreamManagerLink {
       ended: hasEnded(),
       bootId: process.bootId,
       startTicks: BigInt(process.startTicks),
+      beats: true,
     });
     const response = await connection.request(RegisterInstance, request, {
       timeoutMs: REGISTRATION_TIMEOUT_MS,
@@ -114,7 +127,8 @@ export class StreamManagerLink {
       throw environmentError('NOT_EXPECTED', text, { retryable: true });
     }
     const { onEndedBefore, onConnected, onPlan } = this.#options;
-    const { creditBytes: granted, ended, pplan } = response;
+    const { creditBytes: granted, ended, pplan, beats } = response;
+    if (beats) this.#watch.add(connection, 'the stream manager'); // Heron's own says nothing of it.
     if (ended && !hasEnded()) onEndedBefore();
     // An absent field reads as zero.
     onConnected(connection, granted === 0n ? undefined : Number(granted));

@@ -80,9 +80,16 @@ export class BoltCollector extends ComponentCollector implements TupleAcks {
   /** Ticks, and what the user has made, are tracked by nobody. */
   override ack(tuple: AnyTuple): void {
     if (!(tuple instanceof TrackedTuple) || !this.#settle(tuple)) return;
-    const { processLatencyNs } = this.#countersOf(tuple.origin);
-    processLatencyNs.sum += msBetween(tuple.takenAt, this.now()) * NS_PER_MS;
+    const { processLatencyNs, processLatencies } = this.#countersOf(tuple.origin);
+    const now = this.#clock.now();
+    const latencyNs = msBetween(tuple.takenAt, ticksAt(now)) * NS_PER_MS;
+    processLatencyNs.sum += latencyNs;
     processLatencyNs.count += 1;
+    const { ackSampler } = this.options.counters;
+    if (ackSampler.isDue()) {
+      processLatencies?.record(latencyNs, ackSampler.weight);
+      ackSampler.done(now);
+    }
     this.#sendAck(tuple);
     if (this.isWatched) this.options.hooks.acked(tuple);
   }
@@ -117,6 +124,11 @@ export class BoltCollector extends ComponentCollector implements TupleAcks {
     const { processLatencyNs } = this.#countersOf(origin);
     processLatencyNs.sum += latencyNs;
     processLatencyNs.count += count;
+  }
+
+  timed(origin: TupleOrigin, latencyNs: number, weight: number): void {
+    if (!this.anchorsToCurrent) return;
+    this.#countersOf(origin).processLatencies?.record(latencyNs, weight);
   }
 
   thrown(tuple: AnyTuple, thrown: unknown): void {

@@ -1,8 +1,10 @@
 import type { AnyTuple } from '../../api/tuple.ts';
 import type { Clock } from '../../base/clock.ts';
 import { type EngineError, hasCode } from '../../base/errors.ts';
+import type { LatencySampler } from '../../metrics/latency-sampler.ts';
 import type { RingReader } from '../../ring/byte-ring.ts';
 import type { Doorbell } from '../../ring/doorbell.ts';
+import { waitedMs } from '../arrival-stamp.ts';
 import { CONNECTION_MARKER, LARGE_SET_MARKER } from '../ring-markers.ts';
 import type { TaskStatusWriter } from '../task-status.ts';
 import type { ComponentRunner } from './component-runner.ts';
@@ -18,6 +20,8 @@ import type { TupleOutput } from './tuple-output.ts';
 import { isPromise, type UserCalls } from './user-calls.ts';
 
 const NS_PER_MS = 1e6;
+/** In the place of when a call began that is not timed. */
+const UNTIMED = -1;
 
 export interface BoltRunnerOptions {
   readonly bolt: BoltCalls;
@@ -34,6 +38,8 @@ export interface BoltRunnerOptions {
   readonly ends: EndTracker;
   readonly due: DueEvents;
   readonly status: TaskStatusWriter;
+  /** Chooses the calls that are timed. */
+  readonly sampler: LatencySampler;
   readonly clock: Clock;
   readonly onFailure: (error: EngineError) => void;
 }
@@ -119,7 +125,7 @@ export class BoltRunner implements ComponentRunner {
     input.open(large ?? ring.bytes, start, end);
     if (input.hasTuples) {
       ends.heard(input.sourceTask);
-      await this.#executeSet();
+      await this.#executeSet(large === undefined);
     }
     if (this.#stopping) return;
     if (input.endOfInput) ends.ended(input.sourceTask);
@@ -127,10 +133,11 @@ export class BoltRunner implements ComponentRunner {
     ring.release();
   }
 
-  async #executeSet(): Promise<void> {
-    const { clock, input, output, status, due, acks } = this.#options;
-    const { executed, executeLatencyNs } = input.counters;
+  async #executeSet(isInRing: boolean): Promise<void> {
+    const { clock, input, output, status, due, acks, ring } = this.#options;
+    const { executed, executeTimeNs, executeLatencyNs, queueLatencies } = input.counters;
     const startedAt = clock.now();
+    const waited = isInRing ? waitedMs(ring.bytes, ring.start, startedAt) : undefined;
     const executedBefore = executed.value;
     output.attended = true;
     status.enter('execute');
@@ -148,24 +155,28 @@ export class BoltRunner implements ComponentRunner {
     }
     const latencyNs = (clock.now() - startedAt) * NS_PER_MS;
     const count = executed.value - executedBefore;
+    executeTimeNs.value += latencyNs;
     executeLatencyNs.sum += latencyNs;
     executeLatencyNs.count += count;
+    if (waited !== undefined && count > 0) queueLatencies?.record(waited * NS_PER_MS, count);
     acks?.executed(input.origin, count, latencyNs);
   }
 
   /** Runs on until the set is done, or there is something to wait for, which it returns. */
   #executeSome(): Promise<void> | undefined {
-    const { bolt, input, status, acks } = this.#options;
+    const { bolt, input, status, acks, sampler, clock } = this.#options;
     const { executed } = input.counters;
     for (let tuple = input.next(); tuple !== undefined; tuple = input.next()) {
       acks?.begin(tuple);
+      const startedAt = sampler.isDue() ? clock.now() : UNTIMED;
       try {
         const returned: unknown = bolt.execute(tuple);
-        if (isPromise(returned)) return this.#settle(returned, tuple);
+        if (isPromise(returned)) return this.#settle(returned, tuple, startedAt);
         acks?.succeeded(tuple);
       } catch (error) {
         this.#handleFailure(error, tuple);
       }
+      if (startedAt !== UNTIMED) this.#time(startedAt);
       executed.value += 1;
       status.step();
       if (this.#slice.isOver()) return this.#giveWay();
@@ -174,7 +185,7 @@ export class BoltRunner implements ComponentRunner {
   }
 
   /** Awaits a promise of the user. What is emitted meanwhile comes from callbacks. */
-  async #settle(returned: PromiseLike<unknown>, tuple: AnyTuple): Promise<void> {
+  async #settle(returned: PromiseLike<unknown>, tuple: AnyTuple, startedAt: number): Promise<void> {
     const { input, output, status, acks } = this.#options;
     status.awaitPromise();
     output.attended = false;
@@ -185,10 +196,22 @@ export class BoltRunner implements ComponentRunner {
     } catch (error) {
       this.#handleFailure(error, tuple);
     }
+    if (startedAt !== UNTIMED) this.#time(startedAt);
     input.counters.executed.value += 1;
     output.attended = true;
     status.resumeUserCode();
     status.step();
+  }
+
+  /** A call that was to be timed is over. */
+  #time(startedAt: number): void {
+    const { input, acks, sampler, clock } = this.#options;
+    const { executeLatencies } = input.counters;
+    const now = clock.now();
+    const latencyNs = (now - startedAt) * NS_PER_MS;
+    executeLatencies?.record(latencyNs, sampler.weight);
+    acks?.timed(input.origin, latencyNs, sampler.weight);
+    sampler.done(now);
   }
 
   /** Timers, promises and messages get their turn; nothing of this component is on the stack. */

@@ -1,9 +1,11 @@
 import type { Collector } from '../../api/collector.ts';
 import type { GivenUpMessage } from '../../api/given-up-message.ts';
 import type { AnyTuple } from '../../api/tuple.ts';
+import type { Clock } from '../../base/clock.ts';
 import { userError } from '../../base/errors.ts';
 import type { ComponentName } from '../../base/ids.ts';
 import type { OutputStream } from '../../model/logical-topology.ts';
+import type { Sample, SampleWish } from '../../model/sample.ts';
 import type { Counter } from '../../metrics/metrics-registry.ts';
 import type { Roots } from '../../wire/fail-detail.ts';
 import { type ChosenTasks, notDirect } from './chosen-tasks.ts';
@@ -12,6 +14,7 @@ import type { SentValues } from './sent-values.ts';
 import type { TaskCounters } from './task-counters.ts';
 import type { TaskHooks } from './task-hooks.ts';
 import type { TupleOutput } from './tuple-output.ts';
+import { type EmittedTuple, TupleSampler } from './tuple-sampler.ts';
 
 /** How a stream of this component leaves: whether anybody reads it, how, and its counter. */
 export interface CollectedStream {
@@ -45,15 +48,17 @@ export type SendOutcome = 'sent' | 'unread' | 'too-late';
  * K1. Tuples for a stream that nobody reads are counted and go no further.
  * K3. What is emitted when the task has ended already, from a timer or a promise that nobody waited
  *     for, is lost: the tasks downstream may have ended too. The first of them is reported.
+ * K4. While nobody watches, watching costs one look at a field for each tuple (bench/emit.ts).
  */
 export abstract class ComponentCollector implements Collector {
   /** The spout has said that nothing more will come. */
   inputEnded = false;
-  /** There are hooks. */
+  /** There are hooks, or a sample is being taken. */
   isWatched = false;
   protected readonly options: CollectorOptions;
   readonly #streams: readonly CollectedStream[];
   readonly #output: TupleOutput;
+  #sampler: TupleSampler | undefined;
   #hasEnded = false;
   #lateEmits = 0;
 
@@ -95,9 +100,33 @@ export abstract class ComponentCollector implements Collector {
     return this.options.deadLetter(message);
   }
 
+  /**
+   * The next tuples that are emitted (K4).
+   *
+   * @throws EngineError UNKNOWN_STREAM
+   */
+  async sample(wish: SampleWish, clock: Clock): Promise<Sample> {
+    const { promise, resolve } = Promise.withResolvers<Sample>();
+    const sampler = new TupleSampler({
+      wish,
+      outputs: this.#streams.map(({ output }) => output),
+      clock,
+      onOver: () => {
+        this.#sampler = undefined;
+        this.isWatched = !this.options.hooks.isEmpty;
+        resolve(sampler.sample);
+      },
+    });
+    this.#sampler?.end();
+    this.#sampler = sampler;
+    this.isWatched = true;
+    return promise;
+  }
+
   /** The task's end marker is written (K3). */
   end(): void {
     this.#hasEnded = true;
+    this.#sampler?.end();
   }
 
   /** Whether a tuple of the stream goes anywhere. */
@@ -110,6 +139,7 @@ export abstract class ComponentCollector implements Collector {
     streamIndex: number,
     values: readonly unknown[],
     roots: Roots | undefined,
+    messageId?: unknown,
   ): SendOutcome {
     if (this.#hasEnded) return this.#reportLateEmit();
     const stream = this.#streams[streamIndex] as CollectedStream;
@@ -123,7 +153,7 @@ export abstract class ComponentCollector implements Collector {
       this.#write(stream, streamIndex, sent, tasks, roots);
     }
     stream.emitCount.value += 1;
-    if (this.isWatched) this.options.hooks.emitted(stream.output.stream, values, tasks);
+    if (this.isWatched) this.#tell({ output: stream.output, values, tasks, roots, messageId });
     return isRead ? 'sent' : 'unread';
   }
 
@@ -133,16 +163,24 @@ export abstract class ComponentCollector implements Collector {
     streamIndex: number,
     values: readonly unknown[],
     roots: Roots | undefined,
+    messageId?: unknown,
   ): SendOutcome {
     if (this.#hasEnded) return this.#reportLateEmit();
     const stream = this.#streams[streamIndex] as CollectedStream;
     const { output, chosenTasks, emitCount, sentValues } = stream;
+    const tasks = [task];
     if (chosenTasks === undefined) throw notDirect(this.options.component, output.stream);
     chosenTasks.checkDirect(task);
-    this.#write(stream, streamIndex, sentValues.of(values), [task], roots);
+    this.#write(stream, streamIndex, sentValues.of(values), tasks, roots);
     emitCount.value += 1;
-    if (this.isWatched) this.options.hooks.emitted(output.stream, values, [task]);
+    if (this.isWatched) this.#tell({ output, values, tasks, roots, messageId });
     return 'sent';
+  }
+
+  #tell(tuple: EmittedTuple): void {
+    const { output, values, tasks } = tuple;
+    this.#sampler?.take(tuple);
+    this.options.hooks.emitted(output.stream, values, tasks);
   }
 
   #write(

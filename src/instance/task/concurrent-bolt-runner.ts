@@ -1,6 +1,7 @@
 import type { AnyTuple, TupleOrigin } from '../../api/tuple.ts';
 import type { EngineError } from '../../base/errors.ts';
 import { hasCode } from '../../base/errors.ts';
+import { waitedMs } from '../arrival-stamp.ts';
 import { CONNECTION_MARKER, LARGE_SET_MARKER } from '../ring-markers.ts';
 import type { BoltRunnerOptions } from './bolt-runner.ts';
 import type { ComponentRunner } from './component-runner.ts';
@@ -23,6 +24,9 @@ interface TakenSet {
   readonly bytes: number;
   readonly origin: TupleOrigin;
   readonly counters: InputCounters;
+  /** How long it was in the ring; undefined where nobody knows. */
+  readonly waitedMs: number | undefined;
+  tuples: number;
   /** Tuples that are not done, and one more until the last tuple has been read. */
   left: number;
 }
@@ -136,7 +140,7 @@ export class ConcurrentBoltRunner implements ComponentRunner {
 
   /** Opens the set at the ring's front; undefined when it holds no tuples. */
   async #open(): Promise<TakenSet | undefined> {
-    const { ring, largeSets, input, ends, acks } = this.#options;
+    const { ring, largeSets, input, ends, acks, clock } = this.#options;
     if (ring.kind === CONNECTION_MARKER) {
       acks?.connectionChanged();
       ring.release();
@@ -149,7 +153,9 @@ export class ConcurrentBoltRunner implements ComponentRunner {
     if (input.hasTuples) {
       ends.heard(input.sourceTask);
       const { counters, origin } = input;
-      this.#openSet = { bytes: end - start, origin, counters, left: 1 };
+      const waited = large ? undefined : waitedMs(ring.bytes, start, clock.now());
+      const bytes = end - start;
+      this.#openSet = { bytes, origin, counters, waitedMs: waited, tuples: 0, left: 1 };
       return this.#openSet;
     }
     this.#release();
@@ -157,6 +163,8 @@ export class ConcurrentBoltRunner implements ComponentRunner {
   }
 
   #closeSet(set: TakenSet): void {
+    const { counters, waitedMs: waited, tuples } = set;
+    if (waited !== undefined) counters.queueLatencies?.record(waited * NS_PER_MS, tuples);
     this.#openSet = undefined;
     this.#release();
     this.#countOff(set);
@@ -172,6 +180,7 @@ export class ConcurrentBoltRunner implements ComponentRunner {
   #take(taken: TakenTuple): void {
     const { key } = taken;
     taken.set.left += 1;
+    taken.set.tuples += 1;
     this.#taken += 1;
     if (key !== undefined) {
       const ahead = this.#waiting.get(key);
@@ -223,14 +232,17 @@ export class ConcurrentBoltRunner implements ComponentRunner {
     failed?: { readonly error: unknown },
   ): void {
     const { bell, clock, status, acks } = this.#options;
-    const { executed, executeLatencyNs } = set.counters;
+    const { executed, executeTimeNs, executeLatencyNs, executeLatencies } = set.counters;
     if (failed !== undefined) this.#handleFailure(failed.error, tuple, set.counters);
     else this.#settleTuple(() => acks?.succeeded(tuple));
     const latencyNs = (clock.now() - startedAt) * NS_PER_MS;
     executed.value += 1;
     executeLatencyNs.sum += latencyNs;
     executeLatencyNs.count += 1;
+    executeTimeNs.value += latencyNs;
+    executeLatencies?.record(latencyNs);
     acks?.executed(set.origin, 1, latencyNs);
+    acks?.timed(set.origin, latencyNs, 1);
     this.#running -= 1;
     this.#taken -= 1;
     status.step();

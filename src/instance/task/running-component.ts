@@ -15,19 +15,20 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Files } from '../../base/files.ts';
 import type { Random } from '../../base/random.ts';
+import type { RuntimeUse } from '../../metrics/runtime-metrics.ts';
 import type { Component } from '../../model/logical-topology.ts';
 import type { PlanIndex } from '../../model/plan-index.ts';
+import type { Sample, SampleWish } from '../../model/sample.ts';
 import { reliabilityOf } from '../../model/reliability.ts';
 import { componentSettings } from '../../model/component-settings.ts';
 import type { Settings } from '../../model/settings.ts';
 import { AckFold } from '../../wire/ack-fold.ts';
-import { StreamHeaders } from '../../wire/stream-header.ts';
 import type { InstanceIdentity } from '../instance-identity.ts';
 import type { ToGateway } from '../thread-channel.ts';
-import { BoltRunner, type BoltRunnerOptions } from './bolt-runner.ts';
+import { boltRunner } from './bolt-runner-of.ts';
 import { collectedStreams } from './collected-streams.ts';
 import type { ComponentRunner } from './component-runner.ts';
-import { ConcurrentBoltRunner } from './concurrent-bolt-runner.ts';
+import { componentOutput } from './component-output.ts';
 import { ComponentTimers } from './component-timers.ts';
 import { DeadLetters } from './dead-letters.ts';
 import { type DueEvent, DueEvents } from './due-events.ts';
@@ -37,16 +38,17 @@ import { ErrorReports } from './error-reports.ts';
 import { MetricsReporter } from './metrics-reporter.ts';
 import { nothingIsSent, type RoomWait } from './room-wait.ts';
 import { HeldTime } from './held-time.ts';
+import { heedLiveSettings } from './live-settings.ts';
 import { SpoutRunner } from './spout-runner.ts';
 import type { CollectedStream, ComponentCollector } from './component-collector.ts';
 import { type TaskAccounts, taskAccounts } from './task-accounts.ts';
 import { TaskCounters } from './task-counters.ts';
 import { TaskHooks } from './task-hooks.ts';
 import type { TaskPorts } from './task-ports.ts';
+import { type TaskTracer, taskTracer } from './trace/task-tracer.ts';
 import { tickEvent } from './tick-event.ts';
 import { watchTimeOuts } from './time-out-watch.ts';
-import { TupleInput } from './tuple-input.ts';
-import { TupleOutput } from './tuple-output.ts';
+import type { TupleOutput } from './tuple-output.ts';
 import { UserCalls } from './user-calls.ts';
 import { visibleFacts } from './visible-facts.ts';
 
@@ -60,6 +62,8 @@ export interface RunningComponentOptions {
   readonly built: BuiltTopology;
   readonly ports: TaskPorts;
   readonly roomWait: RoomWait;
+  /** What the runtime of this thread takes; undefined where that is not known. */
+  readonly runtimeUse?: (() => RuntimeUse) | undefined;
   readonly workingDirectory: string;
   readonly plan: PlanIndex;
 }
@@ -71,6 +75,8 @@ export class RunningComponent {
   readonly #calls: UserCalls;
   readonly #metrics: MetricsReporter;
   readonly #counters: TaskCounters;
+  /** Undefined where no traces are sampled. */
+  readonly #tracer: TaskTracer | undefined;
   readonly #output: TupleOutput;
   readonly #accounts: TaskAccounts;
   readonly #collector: ComponentCollector;
@@ -103,25 +109,24 @@ export class RunningComponent {
       ring: ports.metricsOut,
       clock,
       intervalMs: this.#settings.get('heron.metrics.export.interval.ms'),
+      runtimeUse: options.runtimeUse,
       onError: (error) => this.#errors.add(error),
     });
-    this.#counters = new TaskCounters(this.#metrics.registry);
+    const hasHistograms = this.#settings.get('topology.metrics.histograms');
+    this.#counters = new TaskCounters(this.#metrics.registry, hasHistograms, identity.task);
     this.#errors = new ErrorReports(options);
+    const onSpan = (span: string): void => this.#metrics.addSpan(span);
+    this.#tracer = taskTracer(options, plan.plan.topology, this.#settings, onSpan);
     this.#due = new DueEvents(() => this.#runner?.wake());
     this.#timers = new ComponentTimers(clock, this.#due);
     this.#hooks = new TaskHooks(identity.task, clock);
     this.#ends = new EndTracker(plan, identity.component);
-    const headers = new StreamHeaders();
     const isTracked = reliabilityOf(plan.plan.topology.config) === 'ATLEAST_ONCE';
     const acks = isTracked ? new AckFold() : undefined;
-    this.#output = new TupleOutput({
-      ring: ports.dataOut,
-      task: identity.task,
-      headers: declared.outputs.map(({ stream }) => headers.of(declared.name, stream)),
-      tupleBytesMax: this.#settings.get('heron.instance.set.data.tuple.size.bytes'),
-      roomWait: options.roomWait,
-      clock,
-      sendLargeSet: (bytes) => options.send({ kind: 'large-set', bytes }),
+    this.#output = componentOutput(declared, options, {
+      settings: this.#settings,
+      counters: this.#counters,
+      tracer: this.#tracer,
       acks,
     });
     this.#streams = collectedStreams(declared, plan, options.built, this.#counters);
@@ -162,6 +167,8 @@ export class RunningComponent {
       every: (periodMs, call) => this.#timers.every(periodMs, call),
       after: (delayMs, call) => this.#timers.after(delayMs, call),
       registerMetric: (name, metric) => this.#metrics.registerUserMetric(name, metric),
+      inTrace: (traceparent, call) =>
+        this.#tracer === undefined ? call() : this.#tracer.inTrace(traceparent, call),
       addHook: (hook, context) => this.#addHook(hook, context),
       wake: () => this.#runner?.wake(),
     };
@@ -185,7 +192,8 @@ export class RunningComponent {
     );
     const component = await this.#calls.call('constructor', () => factory());
     const context = new TopologyContext(this.#contextSource);
-    attach(component, this.#collector, context);
+    const collector = this.#tracer?.around(this.#collector, isSpout(component)) ?? this.#collector;
+    attach(component, collector, context);
     await this.#calls.call('prepare', () => this.#prepareOthers(context));
     this.#planChange = {
       callback: 'update',
@@ -236,18 +244,15 @@ export class RunningComponent {
     this.#contextSource.plan = plan;
     this.#ends.follow(plan);
     for (const { chosenTasks } of this.#streams) chosenTasks?.follow(plan);
-    this.#heedSettings();
+    const wake = (): void => this.#runner?.wake();
+    heedLiveSettings(plan.plan.topology, this.#declared, { accounts: this.#accounts, wake });
     if (this.#planChange === undefined) return;
     if (visibleFacts(plan.plan) !== visibleFacts(before)) this.#due.add(this.#planChange);
   }
 
-  /** Those that count while the component runs; all others are read once (docs/concepts.md). */
-  #heedSettings(): void {
-    const accounts = this.#accounts;
-    if (accounts.kind !== 'tracked-spout') return;
-    const settings = componentSettings(this.#plan.plan.topology, this.#declared);
-    accounts.messages.pendingMax = settings.get('topology.max.spout.pending');
-    this.#runner?.wake(); // There may be room for more messages now.
+  /** The next tuples that it emits. */
+  sample(wish: SampleWish): Promise<Sample> {
+    return this.#collector.sample(wish, this.#options.clock);
   }
 
   get #declared(): Component {
@@ -299,7 +304,7 @@ export class RunningComponent {
       bolt,
       intervalMs,
       counters: this.#counters,
-      onFailure: survivesFailures(bolt) ? (failure) => this.#errors.add(failure) : undefined,
+      onFailure: kindOf(bolt) === 'basic-bolt' ? (failure) => this.#errors.add(failure) : undefined,
     });
     this.#ticks = this.#options.clock.every(intervalMs, () => this.#due.add(event));
   }
@@ -346,8 +351,9 @@ export class RunningComponent {
         wake: () => this.#runner?.wake(),
       });
     }
+    const watched = this.#hooks.aroundSpout(spout, messages);
     return new SpoutRunner({
-      spout: this.#hooks.aroundSpout(spout, messages),
+      spout: this.#tracer?.aroundSpout(watched) ?? watched,
       calls: this.#calls,
       collector: this.#collector,
       messages,
@@ -358,42 +364,30 @@ export class RunningComponent {
       heldTime,
       clock,
       idleBackoffMaxMs: this.#settings.get('heron.instance.idle.backoff.max.ms'),
-      nextTupleLatencyNs: this.#counters.nextTupleLatencyNs,
+      nextTuple: this.#counters.nextTuple(),
+      sampler: this.#counters.sampler,
       due: this.#due,
     });
   }
 
   #boltRunner(bolt: AnyBolt): ComponentRunner {
-    const { identity, ports, clock } = this.#options;
-    const accounts = this.#accounts;
-    const acks = accounts.kind === 'tracked-bolt' ? accounts.collector : undefined;
-    if (acks !== undefined) acks.anchorsToCurrent = survivesFailures(bolt);
-    const concurrency = this.#settings.get('topology.bolt.concurrency');
-    const keepsOrder = concurrency > 1 && this.#settings.get('topology.bolt.order') === 'key';
-    const { serializer } = this.#options.built;
-    const reader = keepsOrder ? identity.component : undefined;
-    const options: BoltRunnerOptions = {
-      bolt: this.#hooks.aroundBolt(bolt, survivesFailures(bolt)),
-      survivesFailures: survivesFailures(bolt),
+    const { identity, ports, clock, built } = this.#options;
+    return boltRunner(bolt, {
+      component: identity.component,
+      serializer: built.serializer,
+      plan: this.#plan,
+      settings: this.#settings,
+      accounts: this.#accounts,
+      hooks: this.#hooks,
+      counters: this.#counters,
+      tracer: this.#tracer,
       calls: this.#calls,
-      ring: ports.dataIn,
-      largeSets: ports.largeSets,
-      bell: ports.bell,
-      input: new TupleInput(this.#plan, this.#counters, serializer, reader, acks),
+      ports,
       output: this.#output,
-      acks,
       ends: this.#ends,
       due: this.#due,
-      status: ports.status,
       clock,
       onFailure: (error) => this.#errors.add(error),
-    };
-    return concurrency > 1
-      ? new ConcurrentBoltRunner({ ...options, concurrency })
-      : new BoltRunner(options);
+    });
   }
-}
-
-function survivesFailures(bolt: AnyBolt): boolean {
-  return kindOf(bolt) === 'basic-bolt';
 }

@@ -43,7 +43,7 @@ export class SpoutCollector extends ComponentCollector {
     messageId: unknown,
   ): void {
     const root = messageId === undefined ? undefined : this.#nextRoot();
-    const outcome = this.send(streamIndex, values, root);
+    const outcome = this.send(streamIndex, values, root, messageId);
     if (messageId === undefined || outcome === 'too-late') return;
     if (outcome === 'unread') this.#atOnce.add(messageId);
     else this.#pending.add(messageId, streamIndex, this.#clock.now());
@@ -57,7 +57,7 @@ export class SpoutCollector extends ComponentCollector {
     messageId: unknown,
   ): void {
     const root = messageId === undefined ? undefined : this.#nextRoot();
-    const outcome = this.sendDirect(task, streamIndex, values, root);
+    const outcome = this.sendDirect(task, streamIndex, values, root, messageId);
     if (messageId === undefined || outcome === 'too-late') return;
     this.#pending.add(messageId, streamIndex, this.#clock.now());
   }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import type { Mean } from '../../metrics/metrics-registry.ts';
+import type { LatencySampler } from '../../metrics/latency-sampler.ts';
 import type { Doorbell } from '../../ring/doorbell.ts';
 import type { TaskStatusWriter } from '../task-status.ts';
 import type { ComponentCollector } from './component-collector.ts';
@@ -8,6 +8,7 @@ import type { DueEvents } from './due-events.ts';
 import type { HeldTime } from './held-time.ts';
 import type { SpoutMessages } from './spout-messages.ts';
 import { SpoutWaits } from './spout-waits.ts';
+import type { NextTupleCounters } from './task-counters.ts';
 import type { SpoutCalls } from './task-hooks.ts';
 import { TimeSlice } from './time-slice.ts';
 import type { TupleOutput } from './tuple-output.ts';
@@ -16,6 +17,8 @@ import { isPromise, type UserCalls } from './user-calls.ts';
 const NS_PER_MS = 1e6;
 /** A promise that settles sooner has not waited for anything outside of the process. */
 const REAL_WAIT_MS = 1;
+/** In the place of when a call began that is not timed. */
+const UNTIMED = -1;
 
 export interface SpoutRunnerOptions {
   readonly spout: SpoutCalls;
@@ -31,7 +34,9 @@ export interface SpoutRunnerOptions {
   readonly clock: Clock;
   /** The setting `heron.instance.idle.backoff.max.ms`. */
   readonly idleBackoffMaxMs: number;
-  readonly nextTupleLatencyNs: Mean;
+  readonly nextTuple: NextTupleCounters;
+  /** Chooses the calls that are timed. */
+  readonly sampler: LatencySampler;
   readonly due: DueEvents;
 }
 
@@ -166,7 +171,7 @@ export class SpoutRunner implements ComponentRunner {
 
   /** Calls `nextTuple` until it has nothing to emit, or the slice is over. */
   async #runSlice(): Promise<void> {
-    const { collector, output, status, clock, nextTupleLatencyNs, isTracked } = this.#options;
+    const { collector, output, status, clock, nextTuple, isTracked } = this.#options;
     const startedAt = clock.now();
     const callsBefore = this.#callCount;
     const emittedBefore = output.emitted;
@@ -180,8 +185,11 @@ export class SpoutRunner implements ComponentRunner {
       status.leave();
       output.attended = false;
     }
-    nextTupleLatencyNs.sum += (clock.now() - startedAt) * NS_PER_MS;
-    nextTupleLatencyNs.count += this.#callCount - callsBefore;
+    const { called, latencyNs } = nextTuple;
+    const calls = this.#callCount - callsBefore;
+    called.value += calls;
+    latencyNs.sum += (clock.now() - startedAt) * NS_PER_MS;
+    latencyNs.count += calls;
     output.flush();
     if (this.#stopping || (collector.inputEnded && !this.#mayEmitAgain)) return;
     if (hasMore || output.emitted > emittedBefore) this.#waits.resetIdle();
@@ -191,11 +199,13 @@ export class SpoutRunner implements ComponentRunner {
 
   /** False when the last call had nothing to emit. */
   async #callWhileItEmits(): Promise<boolean> {
-    const { collector, messages, output, status } = this.#options;
+    const { collector, messages, output, status, sampler, clock } = this.#options;
     do {
       const emittedBefore = output.emitted;
+      const startedAt = sampler.isDue() ? clock.now() : UNTIMED;
       const returned = this.#callNextTuple();
       const waited = isPromise(returned) && (await this.#settleNextTuple(returned));
+      if (startedAt !== UNTIMED) this.#time(startedAt);
       status.step();
       const hasEmitted = output.emitted > emittedBefore;
       if (!hasEmitted) this.#mayReplay = false;
@@ -214,6 +224,14 @@ export class SpoutRunner implements ComponentRunner {
       !status.isHeld
     );
     return true;
+  }
+
+  /** A call that was to be timed is over. */
+  #time(startedAt: number): void {
+    const { clock, nextTuple, sampler } = this.#options;
+    const now = clock.now();
+    nextTuple.latencies?.record((now - startedAt) * NS_PER_MS, sampler.weight);
+    sampler.done(now);
   }
 
   #callNextTuple(): unknown {

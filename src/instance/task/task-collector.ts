@@ -23,7 +23,7 @@ export class TaskCollector extends ComponentCollector {
     _anchors: unknown,
     messageId: unknown,
   ): void {
-    const outcome = this.send(streamIndex, values, undefined);
+    const outcome = this.send(streamIndex, values, undefined, messageId);
     if (messageId !== undefined && outcome !== 'too-late') this.messages.add(messageId);
   }
 
@@ -34,7 +34,7 @@ export class TaskCollector extends ComponentCollector {
     _anchors: unknown,
     messageId: unknown,
   ): void {
-    const outcome = this.sendDirect(task, streamIndex, values, undefined);
+    const outcome = this.sendDirect(task, streamIndex, values, undefined, messageId);
     if (messageId !== undefined && outcome !== 'too-late') this.messages.add(messageId);
   }
 

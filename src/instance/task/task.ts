@@ -2,11 +2,13 @@ import type { BuiltTopology } from '../../api/topology.ts';
 import { assert, assertDefined, unreachable } from '../../base/assert.ts';
 import type { Clock } from '../../base/clock.ts';
 import { fromEnvelope, hasCode, messageOf, toEnvelope, userError } from '../../base/errors.ts';
-import type { Logger } from '../../base/logger.ts';
+import type { Logger, LogLevel } from '../../base/logger.ts';
 import type { Files } from '../../base/files.ts';
 import type { Random } from '../../base/random.ts';
 import { differences } from '../../model/compare-topologies.ts';
+import { logLevelOf } from '../../model/log-level.ts';
 import type { LogicalTopology } from '../../model/logical-topology.ts';
+import type { Sample } from '../../model/sample.ts';
 import type { PhysicalPlan } from '../../model/physical-plan.ts';
 import { PlanIndex } from '../../model/plan-index.ts';
 import type { Doorbells } from '../../ring/doorbell.ts';
@@ -22,7 +24,7 @@ import {
   type TaskStep,
 } from './task-phase.ts';
 import type { RoomWait } from './room-wait.ts';
-import { RunningComponent } from './running-component.ts';
+import { RunningComponent, type RunningComponentOptions } from './running-component.ts';
 import { TaskPorts } from './task-ports.ts';
 
 export interface TaskOptions {
@@ -33,12 +35,15 @@ export interface TaskOptions {
   readonly logger: Logger;
   readonly doorbells: Doorbells;
   readonly roomWait: (ports: TaskPorts) => RoomWait;
+  readonly runtimeUse?: RunningComponentOptions['runtimeUse'];
   readonly send: (message: ToGateway) => void;
   readonly workingDirectory: string;
   /** Imports the module of the topology's archive and builds what it describes. */
   readonly load: (topology: LogicalTopology) => Promise<BuiltTopology>;
   /** The task cannot go on; the process is to end with this error. */
   readonly onFailed: (error: unknown) => void;
+  /** Of the logger above; by each plan. */
+  readonly setLogLevel?: (level: LogLevel) => void;
   /** The gateway has closed its connections after an orderly end. */
   readonly onDone: () => void;
 }
@@ -88,6 +93,9 @@ export class Task {
       case 'ping':
         this.#ports?.status.answer(message.number);
         return;
+      case 'sample':
+        void this.#sample(message);
+        return;
       case 'stop':
         this.#step({ kind: 'stop' });
         return;
@@ -101,6 +109,14 @@ export class Task {
       default:
         unreachable(message);
     }
+  }
+
+  async #sample({ number, wish }: Extract<ToTask, { kind: 'sample' }>): Promise<void> {
+    const component = this.#component;
+    const answer = (sample: Sample | string): void =>
+      this.#options.send({ kind: 'sample', number, sample });
+    if (component === undefined) return answer('its component is not open yet');
+    await component.sample(wish).then(answer, (error: unknown) => answer(messageOf(error)));
   }
 
   #begin(topology: LogicalTopology, memory: SharedMemory): void {
@@ -131,6 +147,8 @@ export class Task {
 
   #handlePlan(plan: PhysicalPlan): void {
     const { status, bell } = assertDefined(this.#ports, 'a plan comes after the definition');
+    const { setLogLevel, identity } = this.#options;
+    setLogLevel?.(logLevelOf(plan.topology, identity.component));
     this.#component?.handlePlan(new PlanIndex(plan));
     status.planTaken();
     this.#step({ kind: 'plan', plan });
@@ -178,8 +196,8 @@ export class Task {
   }
 
   async #open(): Promise<void> {
-    const { identity, clock, random, files, logger, send, roomWait, workingDirectory } =
-      this.#options;
+    const { identity, clock, random, files, logger, send, roomWait } = this.#options;
+    const { workingDirectory, runtimeUse } = this.#options;
     const built = await assertDefined(this.#built, 'a plan comes after the definition');
     if (this.#phase.at !== 'opening') return;
     const ports = assertDefined(this.#ports, 'a plan comes after the definition');
@@ -194,6 +212,7 @@ export class Task {
       ports,
       roomWait: roomWait(ports),
       workingDirectory,
+      runtimeUse,
       plan: new PlanIndex(this.#phase.plan),
     });
     this.#component = component;

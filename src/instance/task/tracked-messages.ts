@@ -1,6 +1,7 @@
 import type { FailKind, FailReason } from '../../model/fail-reason.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { TaskId } from '../../base/ids.ts';
+import type { LatencySampler } from '../../metrics/latency-sampler.ts';
 import type { RingReader } from '../../ring/byte-ring.ts';
 import { AckSetReader } from '../../wire/ack-set-reader.ts';
 import { decodeFailDetail } from '../../wire/fail-detail.ts';
@@ -51,6 +52,7 @@ export class TrackedMessages implements SpoutMessages {
   /** May change at any time. With fewer than are pending none is emitted until they are settled. */
   pendingMax: number;
   readonly #options: TrackedMessagesOptions;
+  readonly #sampler: LatencySampler;
   readonly #set = new TupleSetReader(new StreamHeaders());
   readonly #acks = new AckSetReader();
   #bytes: Uint8Array = new Uint8Array(0);
@@ -71,6 +73,7 @@ export class TrackedMessages implements SpoutMessages {
   constructor(options: TrackedMessagesOptions) {
     this.pendingMax = options.pendingMax;
     this.#options = options;
+    this.#sampler = options.counters.ackSampler;
   }
 
   get isFull(): boolean {
@@ -195,11 +198,17 @@ export class TrackedMessages implements SpoutMessages {
   }
 
   #acked(): boolean {
-    const { acked, completeLatencyNs } = this.#taken();
+    const { acked, completeLatencyNs, completeLatencies } = this.#taken();
+    const latencyNs = this.latencyMs * NS_PER_MS;
     this.reason = undefined;
     acked.value += 1;
-    completeLatencyNs.sum += this.latencyMs * NS_PER_MS;
+    completeLatencyNs.sum += latencyNs;
     completeLatencyNs.count += 1;
+    const sampler = this.#sampler;
+    if (sampler.isDue()) {
+      completeLatencies?.record(latencyNs, sampler.weight);
+      sampler.done(this.#nowMs);
+    }
     return true;
   }
 

@@ -12,6 +12,8 @@ export interface TupleAcks {
   succeeded(tuple: AnyTuple): void;
   /** So many executes of tuples of a stream have taken so long; a BasicBolt acks at their end. */
   executed(origin: TupleOrigin, count: number, latencyNs: number): void;
+  /** One `execute` was timed, for so many others; a BasicBolt acks at its end. */
+  timed(origin: TupleOrigin, latencyNs: number, weight: number): void;
   /** `execute` has thrown: fails the tuple, unless the bolt has settled it itself. */
   thrown(tuple: AnyTuple, thrown: unknown): void;
   /** The marker has been met (ring-markers.ts). */

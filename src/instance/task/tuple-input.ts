@@ -108,6 +108,12 @@ export class TupleInput {
       : this.#tracked(known.origin);
   }
 
+  /** The trace of the tuple that was read last, of the bytes of its set; undefined without one. */
+  protected get trace(): Uint8Array | undefined {
+    const { bytes, traceStart, traceEnd, hasTrace } = this.#reader;
+    return hasTrace ? bytes.subarray(traceStart, traceEnd) : undefined;
+  }
+
   #tracked(origin: TupleOrigin): AnyTuple {
     const marks = this.#marks;
     const { keyLow, keyHigh, roots } = this.#reader;

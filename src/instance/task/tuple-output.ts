@@ -4,6 +4,7 @@ import { userError } from '../../base/errors.ts';
 import type { TaskId } from '../../base/ids.ts';
 import { NO_ROOM, type RingWriter } from '../../ring/byte-ring.ts';
 import { copyOf } from '../../wire/frame.ts';
+import type { Counter } from '../../metrics/metrics-registry.ts';
 import type { AckFold } from '../../wire/ack-fold.ts';
 import type { Roots } from '../../wire/fail-detail.ts';
 import type { StreamHeader } from '../../wire/stream-header.ts';
@@ -30,6 +31,10 @@ export interface TupleOutputOptions {
   /** The setting `heron.instance.set.data.tuple.size.bytes`. */
   readonly tupleBytesMax: number;
   readonly roomWait: RoomWait;
+  /** Plain ones, unless traces are sampled. */
+  readonly newWriter?: (() => TupleSetWriter) | undefined;
+  /** How often something had to wait for room in the ring. */
+  readonly queueFull?: Counter;
   readonly clock: Clock;
   readonly sendLargeSet: (bytes: Uint8Array) => void;
   /** The acks of a bolt's task, gathered by its collector; undefined where there are none. */
@@ -57,7 +62,8 @@ export class TupleOutput {
   /** Tuples emitted so far. */
   emitted = 0;
   readonly #options: TupleOutputOptions;
-  readonly #writer = new TupleSetWriter();
+  readonly #newWriter: () => TupleSetWriter;
+  readonly #writer: TupleSetWriter;
   readonly #kept: KeptFrames;
   readonly #acks: AckFold | undefined;
   readonly #setBytes: number;
@@ -73,6 +79,8 @@ export class TupleOutput {
 
   constructor(options: TupleOutputOptions) {
     this.#options = options;
+    this.#newWriter = options.newWriter ?? (() => new TupleSetWriter());
+    this.#writer = this.#newWriter();
     this.#kept = new KeptFrames(options.ring);
     this.#acks = options.acks;
     const { payloadBytesMax } = options.ring;
@@ -106,6 +114,7 @@ export class TupleOutput {
   waitForRoom(): Promise<boolean> {
     this.flush();
     const { ring } = this.#options;
+    this.#countFull();
     if (this.#kept.isEmpty) return ring.waitForRoom(this.#setBytes);
     return this.written().then((isWritten) => isWritten && ring.waitForRoom(this.#setBytes));
   }
@@ -252,7 +261,13 @@ export class TupleOutput {
 
   #waitForRoom(bytes: number): boolean {
     const first = this.#kept.isEmpty ? bytes : this.#kept.firstBytes;
+    this.#countFull();
     return this.#options.roomWait.wait(first);
+  }
+
+  #countFull(): void {
+    const { queueFull } = this.#options;
+    if (queueFull !== undefined) queueFull.value += 1;
   }
 
   /** The tuple did not fit into what was left of the open set; the cold path of `emit`. */
@@ -301,7 +316,7 @@ export class TupleOutput {
     const { task, tupleBytesMax } = this.#options;
     const header = this.#header(stream);
     const bytesMax = tupleBytesMax + tupleSetOverhead(header) + TUPLE_OVERHEAD_BYTES;
-    const writer = new TupleSetWriter();
+    const writer = this.#newWriter();
     for (let bytes = SET_BYTES_MAX * 4; ; bytes *= 4) {
       const region = Buffer.allocUnsafeSlow(Math.min(bytes, bytesMax));
       writer.begin(region, 0, region.length, header, task);

@@ -41,7 +41,7 @@ async function anInstance() {
     clock: new ManualClock(),
     openLog: ({ file }) => {
       happened.push(`log ${file}`);
-      return { ...silentLogger, dropped: 0, close() {} };
+      return { ...silentLogger, dropped: 0, setLevel() {}, close() {} };
     },
     sayReady: () => void happened.push('ready'),
     doorbells: () => new PromiseDoorbell(),

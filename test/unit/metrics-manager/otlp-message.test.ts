@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Histogram } from '../../../src/metrics/histogram.ts';
-import { otlpMessage } from '../../../src/metrics-manager/otlp-message.ts';
+import { otlpMessage, otlpTraces } from '../../../src/metrics-manager/otlp-message.ts';
 import { AN_EXCEPTION, aMetricsRecord } from '../../support/metrics-records.ts';
 
 const RESOURCE = {
@@ -139,4 +139,18 @@ test('a histogram has explicit bounds, and its counts are what is new', () => {
     [1, '1'],
     [undefined, '1'],
   ]);
+});
+
+test('spans are put under the resource of the process that sent them, as they came', () => {
+  const record = aMetricsRecord({ metrics: [], spans: ['{"name":"a"}', '{"name":"b"}'] });
+  const { resourceSpans } = JSON.parse(otlpTraces([record, record], RESOURCE)) as {
+    resourceSpans: { resource: { attributes: object[] }; scopeSpans: object[] }[];
+  };
+  assert.equal(resourceSpans.length, 2);
+  for (const { resource, scopeSpans } of resourceSpans) {
+    assert.equal(resource.attributes.length, 10);
+    assert.deepEqual(scopeSpans, [
+      { scope: { name: 'heron', version: '1.2.3' }, spans: [{ name: 'a' }, { name: 'b' }] },
+    ]);
+  }
 });

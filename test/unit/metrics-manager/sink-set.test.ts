@@ -95,3 +95,25 @@ test('the sinks are closed together', async () => {
   await sinks.close();
   assert.deepEqual(closing, ['first', 'second']);
 });
+
+test('spans go to the sink for spans alone, which gets nothing else', async () => {
+  const registry = new MetricsRegistry();
+  const sinks = new SinkSet(registry, silentLogger);
+  const metrics = recording('metrics');
+  const spans = recording('spans');
+  const record = aMetricsRecord({ metrics: [], spans: ['{}', '{}'] });
+  sinks.add(metrics);
+  sinks.acceptSpans(record);
+  sinks.addForSpans(spans);
+  sinks.acceptSpans(record);
+  sinks.accept(aMetricsRecord());
+  assert.deepEqual(spans.records, [record]);
+  assert.equal(metrics.records.length, 1);
+  const counted = new Map(registry.collect().map(({ name, value }) => [name, value]));
+  assert.equal(counted.get('spans/metrics-count'), '2');
+  sinks.addForSpans(throwing('throwing'));
+  sinks.acceptSpans(record);
+  const lost = registry.collect().find(({ name }) => name === 'throwing/dropped-count');
+  assert.equal(lost?.value, '2');
+  await sinks.close();
+});

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { createSeededRandom } from '../../../src/base/random.ts';
+import { decodeHistogram } from '../../../src/metrics/histogram-bytes.ts';
 import { StoreSink } from '../../../src/metrics-manager/store-sink.ts';
 import { PublishMetricsToMaster } from '../../../src/wire/messages.ts';
+import { histogramOf } from '../../support/histograms.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { AN_EXCEPTION, aMetricsRecord, sinkCounters } from '../../support/metrics-records.ts';
 import { ScriptedNetwork, ScriptedStream } from '../../support/scripted-network.ts';
@@ -167,4 +169,27 @@ test('close sends what is at hand and leaves nothing behind', async () => {
   stream.hangUp();
   await settled();
   assert.equal(fixture.clock.pendingTimers, 0);
+});
+
+test('distributions of what the master keeps go with it', async () => {
+  const fixture = new Fixture();
+  fixture.sink.retarget(MASTER);
+  const stream = await fixture.connect();
+  const histogram = histogramOf([5, 9]);
+  const names = ['__execute-latency/split/default', 'sizes', '__gateway-unknown'];
+  fixture.sink.accept(
+    aMetricsRecord({ metrics: [], histograms: names.map((name) => ({ name, histogram })) }),
+  );
+  const [message] = await received(stream);
+  assert.deepEqual(
+    message?.histograms.map(({ name, componentName, buckets }) => [
+      name,
+      componentName,
+      decodeHistogram(buckets)?.count,
+    ]),
+    [
+      ['__execute-latency/split/default', 'word', 2],
+      ['sizes', 'word', 2],
+    ],
+  );
 });

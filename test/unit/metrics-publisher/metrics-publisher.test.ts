@@ -3,7 +3,11 @@ import { test } from 'node:test';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { createSeededRandom } from '../../../src/base/random.ts';
 import { MetricsRegistry } from '../../../src/metrics/metrics-registry.ts';
-import { MetricsPublisher } from '../../../src/metrics-publisher/metrics-publisher.ts';
+import { decodeHistogram } from '../../../src/metrics/histogram-bytes.ts';
+import {
+  MetricsPublisher,
+  type Published,
+} from '../../../src/metrics-publisher/metrics-publisher.ts';
 import { encodePacket } from '../../../src/wire/frame.ts';
 import { PublishMetrics, RegisterMetricPublisher, StatusCode } from '../../../src/wire/messages.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -15,24 +19,30 @@ class Fixture {
   readonly network = new ScriptedNetwork();
   readonly clock = new ManualClock();
   readonly registry = new MetricsRegistry();
-  readonly publisher = new MetricsPublisher({
-    network: this.network,
-    clock: this.clock,
-    random: createSeededRandom(1),
-    logger: silentLogger,
-    metricsManager: { host: '127.0.0.1', port: 7 },
-    token: 'secret',
-    identity: {
-      hostname: 'host-1',
-      port: 3,
-      componentName: 'word',
-      instanceId: 'container_1_word_3',
-      instanceIndex: 2,
-    },
-    collect: () => this.registry.collect(),
-    intervalMs: 60_000,
-    reconnectMs: 1_000,
-  });
+  readonly publisher: MetricsPublisher;
+
+  constructor(onPublished: (published: Published) => void = () => {}) {
+    this.publisher = new MetricsPublisher({
+      network: this.network,
+      clock: this.clock,
+      random: createSeededRandom(1),
+      logger: silentLogger,
+      metricsManager: { host: '127.0.0.1', port: 7 },
+      token: 'secret',
+      identity: {
+        hostname: 'host-1',
+        port: 3,
+        componentName: 'word',
+        instanceId: 'container_1_word_3',
+        instanceIndex: 2,
+      },
+      collect: () => this.registry.collect(),
+      collectHistograms: () => this.registry.collectHistograms(),
+      onPublished,
+      intervalMs: 60_000,
+      reconnectMs: 1_000,
+    });
+  }
 
   /** Accepts the newest dial and answers the registration, which is returned. */
   async connect(status = StatusCode.OK) {
@@ -147,4 +157,44 @@ test('close publishes what is left', async () => {
   stream.hangUp();
   await settled();
   assert.equal(clock.pendingTimers, 0);
+});
+
+test('it tells what it has published, histograms among it', async () => {
+  const told: Published[] = [];
+  const fixture = new Fixture((sent) => told.push(sent));
+  fixture.publisher.start();
+  const { stream } = await fixture.connect();
+  fixture.registry.counter('emitted').add(5);
+  fixture.registry.histogram('latency').record(3);
+  fixture.publisher.addException('TypeError: x');
+  assert.ok(fixture.publisher.publish());
+  await settled();
+  const messages = stream.take().map(({ payload }) => Buffer.from(payload, 'latin1'));
+  const decoded = messages.map((bytes) => PublishMetrics.decode(bytes));
+  assert.deepEqual(
+    decoded.map(({ metrics, histograms, exceptions }) => [
+      metrics.length,
+      histograms.map(({ buckets }) => decodeHistogram(buckets)?.max),
+      exceptions.length,
+    ]),
+    [
+      [1, [], 0],
+      [0, [3], 0],
+      [0, [], 1],
+    ],
+  );
+  const bytes = messages.reduce((sum, { length }) => sum + length, 0);
+  assert.deepEqual(told, [{ packets: 3, bytes, metrics: 2, exceptions: 1 }]);
+});
+
+test('spans are handed on at once, or refused while there is nobody', async () => {
+  const fixture = new Fixture();
+  fixture.publisher.start();
+  assert.equal(fixture.publisher.publishSpans(['{"a":1}']), false);
+  const { stream } = await fixture.connect();
+  assert.ok(fixture.publisher.publishSpans(['{"a":1}', '{"b":2}']));
+  await settled();
+  const [packet] = stream.take();
+  const { spans } = PublishMetrics.decode(Buffer.from(packet?.payload ?? '', 'latin1'));
+  assert.deepEqual(spans, ['{"a":1}', '{"b":2}']);
 });

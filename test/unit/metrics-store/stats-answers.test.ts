@@ -44,6 +44,7 @@ function facts(dialect: StatsFacts['dialect'] = 'topology-master'): StatsFacts {
     exceptions,
     components: new Set(['word', 'count']),
     nowSeconds: NOW_SECONDS,
+    sinceSeconds: 0,
     dialect,
   };
 }

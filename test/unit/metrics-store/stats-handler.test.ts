@@ -12,6 +12,7 @@ const ask = askHandler(
     exceptions: new ExceptionLog(),
     components: new Set(['word']),
     nowSeconds: 0,
+    sinceSeconds: 0,
     dialect: 'metrics-cache',
   })),
 );

@@ -66,10 +66,37 @@ test('counts and means move from one registry to another, each once', () => {
   task.counter('emitted').add(2);
   task.mean('latency').observe(4);
   gateway.absorb(task.drain());
-  assert.deepEqual(task.drain(), { counters: [], means: [], values: [] });
+  assert.deepEqual(task.drain(), { counters: [], means: [], values: [], histograms: [] });
   task.mean('latency').observe(1);
   gateway.absorb(task.drain());
   assert.deepEqual(collected(gateway), { emitted: '2', latency: '2.5' });
+});
+
+test('histograms move from one registry to another and add up', () => {
+  const task = new MetricsRegistry();
+  const gateway = new MetricsRegistry();
+  task.histogram('idle');
+  task.histogram('latency').record(5, 3);
+  gateway.absorb(task.drain());
+  assert.deepEqual(task.drain().histograms, [], 'each once');
+  task.histogram('latency').record(9);
+  gateway.absorb(task.drain());
+  const [only, ...others] = gateway.collectHistograms();
+  assert.deepEqual(others, []);
+  assert.equal(only?.name, 'latency');
+  const { count, sum, max } = only?.histogram ?? assert.fail('none');
+  assert.deepEqual({ count, sum, max }, { count: 4, sum: 24, max: 9 });
+});
+
+test('values that belong together are read together, and those that nobody knows left out', () => {
+  const registry = new MetricsRegistry();
+  let reads = 0;
+  registry.family(() => [
+    ['first', (reads += 1)],
+    ['second', reads],
+    ['unknown', undefined],
+  ]);
+  assert.deepEqual(collected(registry), { first: '1', second: '1' });
 });
 
 test('a histogram is handed out once, and goes on empty', () => {

@@ -45,8 +45,9 @@ function aThread(t: TestContext, definition: Uint8Array) {
       },
       openLog: (options) => {
         logs.push(options);
-        return { ...silentLogger, dropped: 0, close() {} };
+        return { ...silentLogger, dropped: 0, setLevel() {}, close() {} };
       },
+      answerParent: () => {},
       startBeating: (periodMs) => void beats.push(periodMs),
       resourceUse: () => ({ cpuUserUs: 0, cpuSystemUs: 0, residentBytes: 0 }),
       doorbells: () => new PromiseDoorbell(),

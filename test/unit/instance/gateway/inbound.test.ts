@@ -11,6 +11,7 @@ import { encodePacket, FrameAssembler, NO_REQUEST_ID } from '../../../../src/wir
 import { TUPLE_SET_2_TYPE } from '../../../../src/wire/tuple-set-format.ts';
 import { grantedBytesSet } from '../../../../src/wire/tuple-set-writer.ts';
 import { GatewayConnection } from '../../../support/gateway-connection.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { setText } from '../../../support/task-in-test.ts';
 import { settledSet } from '../../../support/tracked-task.ts';
 import {
@@ -35,6 +36,7 @@ function anInbound({ windowBytes = 4 * SET_BYTES, ringBytes = 64 * 1024, isTrack
   const largeSets: Uint8Array[] = [];
   const granted: number[] = [];
   const inbound = new Inbound({
+    clock: new ManualClock(),
     ring: new RingWriter(memory, new AtomicsDoorbell(), new AtomicsDoorbell()),
     task: taskId(3),
     status: new TaskStatusReader(statusMemory),
@@ -130,8 +132,15 @@ describe('what a stream manager sends', () => {
     const { inbound, receive } = anInbound();
     receive(aSet('a'));
     receive(tupleSetBytes({ task: 1, endOfInput: true }));
-    assert.deepEqual(inbound.takeCounts(), { setsReceived: 1, bytesReceived: SET_BYTES });
-    assert.deepEqual(inbound.takeCounts(), { setsReceived: 0, bytesReceived: 0 });
+    const none = { setsReceived: 0, bytesReceived: 0, ringFull: 0 };
+    assert.deepEqual(inbound.takeCounts(), { ...none, setsReceived: 1, bytesReceived: SET_BYTES });
+    assert.deepEqual(inbound.takeCounts(), none);
+  });
+
+  it('is counted where it finds no room', () => {
+    const { inbound, receive } = anInbound({ ringBytes: 4096 });
+    for (let sets = 0; sets < 8; sets += 1) receive(aSet('x'.repeat(1_500)));
+    assert.equal(inbound.takeCounts().ringFull, 6, 'the ring has room for two');
   });
 });
 

@@ -39,7 +39,15 @@ function aReporter() {
     }
     return registry.collect();
   };
-  return { reporter, clock, take, takeMetrics, errors };
+  const takeSpans = (): string[] => {
+    const spans: string[] = [];
+    while (reader.next()) {
+      spans.push(...decodeMetricsFrame(reader.bytes.subarray(reader.start, reader.end)).spans);
+      reader.release();
+    }
+    return spans;
+  };
+  return { reporter, clock, take, takeMetrics, takeSpans, errors };
 }
 
 describe('the metrics of a task', () => {
@@ -122,5 +130,37 @@ describe('the metrics of a task', () => {
     reporter.close();
     assert.deepEqual(take(), new Map([['a', 1]]));
     assert.equal(clock.pendingTimers, 0);
+  });
+});
+
+describe('the spans of a task', () => {
+  it('leave together, a second after the first', () => {
+    const { reporter, clock, takeSpans } = aReporter();
+    reporter.addSpan('{"a":1}');
+    clock.advance(600);
+    reporter.addSpan('{"b":2}');
+    clock.advance(399);
+    assert.deepEqual(takeSpans(), []);
+    clock.advance(1);
+    assert.deepEqual(takeSpans(), ['{"a":1}', '{"b":2}']);
+    reporter.addSpan('{"c":3}');
+    reporter.close();
+    assert.deepEqual(takeSpans(), ['{"c":3}'], 'at the end at once');
+  });
+
+  it('R2: wait for room, and are counted where there is none', () => {
+    const { reporter, clock, takeSpans, take } = aReporter();
+    const span = JSON.stringify('x'.repeat(200));
+    for (let count = 0; count < 6_000; count += 1) reporter.addSpan(span);
+    clock.advance(1_000);
+    let taken = takeSpans().length;
+    assert.ok(taken > 0 && taken < 4_096, `${taken} have found room`);
+    for (let second = 0; second < 20; second += 1) {
+      clock.advance(1_000);
+      taken += takeSpans().length;
+    }
+    assert.equal(taken, 4_096);
+    reporter.report();
+    assert.equal(take().get('__spans-dropped-count'), 6_000 - 4_096);
   });
 });

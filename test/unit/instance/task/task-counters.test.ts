@@ -167,6 +167,7 @@ describe('the metrics of a bolt under at least once', () => {
         '__fail-reason/thrown': 1,
         '__execute-count/source/default': 2,
         '__execute-latency/source/default': '10000000/2',
+        '__execute-time-ns/source/default': 10_000_000,
         '__process-latency/source/default': '10000000/2',
         '__fail-latency/source/default': '10000000/1',
       });
