@@ -1,6 +1,9 @@
 import type { Network } from '../net/network.ts';
 import type { ContainerPorts } from './wanted-processes.ts';
 
+/** All but the executor's own, which it listens on itself. */
+export type ChosenPorts = Omit<ContainerPorts, 'shell'>;
+
 const PORTS = 7;
 
 /**
@@ -8,10 +11,7 @@ const PORTS = 7;
  * processes listen on them a moment later: one that finds its port taken says so by its exit code,
  * and the container moves to other ports.
  */
-export async function chooseContainerPorts(
-  network: Network,
-  host: string,
-): Promise<ContainerPorts> {
+export async function chooseContainerPorts(network: Network, host: string): Promise<ChosenPorts> {
   // All are open at the same time, or the same port could be given twice.
   const listeners = await Promise.all(
     Array.from({ length: PORTS }, () =>

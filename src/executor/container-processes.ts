@@ -50,6 +50,8 @@ export class ContainerProcesses {
   readonly #leaving = new Map<string, Promise<void>>();
   readonly #silence: SilenceWatch;
   readonly #looks: Timer;
+  /** Processes that stand still because somebody looks into them. */
+  readonly #excused = new Set<string>();
   #stopped = false;
 
   constructor(options: ContainerProcessesOptions) {
@@ -72,8 +74,27 @@ export class ContainerProcesses {
   }
 
   /** Replaces one process by another one of the same kind; says nothing when it is not wanted. */
-  restart(name: string): void {
-    if (!this.#stopped) this.#entries.get(name)?.process.restart();
+  restart(name: string, reason?: string): void {
+    if (!this.#stopped) this.#entries.get(name)?.process.restart(reason);
+  }
+
+  /** The life of a process that runs; undefined while none does. */
+  handleOf(name: string): ProcessHandle | undefined {
+    return this.#entries.get(name)?.process.handle;
+  }
+
+  /** Nobody takes the process for hung until `work` has settled (C3). */
+  async withSilence<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+    this.#excused.add(name);
+    try {
+      return await work();
+    } finally {
+      this.#excused.delete(name);
+    }
+  }
+
+  isInstance(name: string): boolean {
+    return this.#entries.get(name)?.wanted.role === 'instance';
   }
 
   /** Resolves when no process is left (C1). Nothing is started afterwards. */
@@ -152,7 +173,12 @@ export class ContainerProcesses {
   /** C3. What is being stopped has its own limit. */
   #killSilent(): void {
     const entries = [...this.#entries];
-    const signs = new Map(entries.map(([name, { process }]) => [name, process.sign]));
+    const signs = new Map(
+      entries.map(([name, { process }]) => [
+        name,
+        this.#excused.has(name) ? undefined : process.sign,
+      ]),
+    );
     for (const { name, silentMs } of this.#silence.look(signs, this.#options.clock.now())) {
       const reason = `hung: nothing was heard of it for ${silentMs} ms, and its executor killed it`;
       this.#entries.get(name)?.process.kill(reason);

@@ -48,6 +48,11 @@ export function parseExecutorArguments(args: readonly string[]): ExecutorArgumen
   };
 }
 
+/** What it is called in logs and by its shell. */
+export function executorNameOf(container: ContainerId): string {
+  return `heron-executor-${container}`;
+}
+
 /** The flags that an executor hands on to its children as they are. */
 export function commonFlags(common: CommonArguments): readonly string[] {
   return [

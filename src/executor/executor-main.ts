@@ -4,7 +4,7 @@ import { openTopologyProcess } from '../process-start/topology-process.ts';
 import { executorLimitMs } from '../supervision/shutdown-limits.ts';
 import { chooseContainerPorts } from './container-ports.ts';
 import { Executor } from './executor.ts';
-import { parseExecutorArguments } from './executor-arguments.ts';
+import { executorNameOf, parseExecutorArguments } from './executor-arguments.ts';
 import { createLauncher } from './launch-process.ts';
 
 /*
@@ -17,7 +17,7 @@ export async function executorMain(
   environment: ProcessEnvironment,
 ): Promise<Executor> {
   const args = parseExecutorArguments(environment.arguments);
-  const name = `heron-executor-${args.containerId}`;
+  const name = executorNameOf(args.containerId);
   const opened = await openTopologyProcess(context, environment, { ...args, logName: name, name });
   const { settings, stateManager, clock, random, logger } = opened;
   // It stops its processes in stages, and each of those may take all of that time.
@@ -31,6 +31,8 @@ export async function executorMain(
     processes: environment.processes,
     launch: createLauncher({ arguments: args, settings, environment }),
     choosePorts: () => chooseContainerPorts(environment.network, args.host),
+    listenHttp: (options) => environment.listenHttp(options),
+    token: environment.variables['HERON_TOKEN'] || undefined,
     clock,
     random,
     logger,

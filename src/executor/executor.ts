@@ -21,9 +21,12 @@ import { ReportPublisher } from '../supervision/report-publisher.ts';
 import { restartPolicyOf } from '../supervision/restart-policy.ts';
 import { childLimitMs } from '../supervision/shutdown-limits.ts';
 import { decodePackingPlan } from '../wire/packing-plan.ts';
+import type { HttpServer, ListenHttp } from '../net/http-rules.ts';
+import type { ChosenPorts } from './container-ports.ts';
 import { ContainerProcesses, type LaunchProcess } from './container-processes.ts';
-import type { ExecutorArguments } from './executor-arguments.ts';
+import { type ExecutorArguments, executorNameOf } from './executor-arguments.ts';
 import { endLeftovers, historyOf, type ProcessHistory } from './predecessor.ts';
+import { openShell } from './shell.ts';
 import { type ContainerPorts, type WantedProcess, wantedProcesses } from './wanted-processes.ts';
 
 /*
@@ -42,6 +45,9 @@ import { type ContainerPorts, type WantedProcess, wantedProcesses } from './want
       to its work, whatever holds it up, is replaced by its scheduler.
 */
 
+/** In the report of a process. */
+const RESTART_REASON = 'restart asked for';
+
 export interface ExecutorOptions {
   readonly arguments: ExecutorArguments;
   readonly pid: number;
@@ -50,7 +56,10 @@ export interface ExecutorOptions {
   readonly files: Files;
   readonly processes: ProcessTable;
   readonly launch: LaunchProcess;
-  readonly choosePorts: () => Promise<ContainerPorts>;
+  readonly choosePorts: () => Promise<ChosenPorts>;
+  /** Of the shell, which is only there with a token. */
+  readonly listenHttp: ListenHttp;
+  readonly token: string | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -68,6 +77,7 @@ export class Executor {
   #plan: PackingPlan | undefined;
   #planProblem: string | undefined;
   #ports: ContainerPorts | undefined;
+  #shell: HttpServer | undefined;
   #isChoosingPorts = false;
   #beat: Timer | undefined;
   #isStopped = false;
@@ -93,6 +103,7 @@ export class Executor {
       host,
       pid,
       startedAtMs: this.#startedAtMs,
+      ...(this.#shell !== undefined && { shellPort: this.#shell.port }),
       processes: this.#processes?.reports ?? [],
       ...(this.#planProblem !== undefined && { problem: this.#planProblem }),
     };
@@ -111,7 +122,9 @@ export class Executor {
     this.#processes = this.#createProcesses(
       historyOf(lastReport, { nowMs: clock.wallNow(), logger }),
     );
-    this.#ports = await this.#options.choosePorts();
+    this.#shell = await this.#openShell(this.#processes);
+    if (this.#isStopped) return await this.#shell?.close();
+    this.#ports = await this.#choosePorts();
     if (this.#isStopped) return;
     this.#reports.changed();
     const { topologyName, containerId } = args;
@@ -129,10 +142,40 @@ export class Executor {
   async stop(): Promise<void> {
     this.#isStopped = true;
     for (const watch of this.#watches) watch.close();
+    await this.#shell?.close();
     await this.#processes?.stopAll();
     this.#beat?.cancel();
     await this.#reports.close();
     await this.#options.stateManager.delete(this.#reportPath);
+  }
+
+  async #choosePorts(): Promise<ContainerPorts> {
+    return { ...(await this.#options.choosePorts()), shell: this.#shell?.port ?? 0 };
+  }
+
+  /** The container runs without one when it cannot listen. */
+  async #openShell(processes: ContainerProcesses): Promise<HttpServer | undefined> {
+    const { arguments: args, pid, token, logger } = this.#options;
+    if (token === undefined) return undefined;
+    try {
+      return await openShell({
+        ...this.#options,
+        token,
+        host: args.host,
+        folder: args.workingDirectory,
+        executorName: executorNameOf(args.containerId),
+        executorPid: pid,
+        processes: {
+          reports: () => processes.reports,
+          isInstance: (name) => processes.isInstance(name),
+          handleOf: (name) => processes.handleOf(name),
+          withSilence: (name, work) => processes.withSilence(name, work),
+        },
+      });
+    } catch (error) {
+      logger.error('the container has no shell', { reason: messageOf(error) });
+      return undefined;
+    }
   }
 
   #createProcesses(history: ProcessHistory): ContainerProcesses {
@@ -193,7 +236,7 @@ export class Executor {
       return;
     }
     logger.info('process is restarted on request', { child: request.process });
-    this.#processes?.restart(request.process);
+    this.#processes?.restart(request.process, RESTART_REASON);
   }
 
   #onDeath(exit: ProcessExit): void {
@@ -204,8 +247,8 @@ export class Executor {
 
   /** X2: the one that complained is in its back-off and comes back with the new ports as well. */
   async #moveToOtherPorts(): Promise<void> {
-    const { choosePorts, logger } = this.#options;
-    this.#ports = await choosePorts();
+    const { logger } = this.#options;
+    this.#ports = await this.#choosePorts();
     this.#isChoosingPorts = false;
     logger.warn('a port is in use: the container moves to other ports', { ports: this.#ports });
     this.#converge();

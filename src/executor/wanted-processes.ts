@@ -40,6 +40,7 @@ export interface WantedProcess {
  * | metricsPages | metrics manager, HTTP for Prometheus | metrics manager, HTTP for Prometheus |
  * | metricsCacheServer | metrics cache, for metrics managers | unused |
  * | metricsCacheStats | metrics cache, HTTP statistics | unused |
+ * | shell | executor, HTTP (shell.ts); 0 when there is none | executor, HTTP |
  */
 export interface ContainerPorts {
   readonly server: number;
@@ -49,6 +50,7 @@ export interface ContainerPorts {
   readonly metricsPages: number;
   readonly metricsCacheServer: number;
   readonly metricsCacheStats: number;
+  readonly shell: number;
 }
 
 export interface WantedOptions {
@@ -147,7 +149,7 @@ function streamManager(
       `--data-port=${ports.server}`,
       `--local-data-port=${ports.controller}`,
       `--metrics-manager-port=${ports.metricsManager}`,
-      '--shell-port=0',
+      `--shell-port=${ports.shell}`,
     ],
     heapLimitMb: undefined,
   };

@@ -165,7 +165,7 @@ test('a child is restarted once on request, the others live on', async (t) => {
   await allUp(container);
   const { lastExit, restarts } = await container.reported('container_1_split_1');
   assert.equal(restarts, 1);
-  assert.match(lastExit?.reason ?? '', /started anew/);
+  assert.match(lastExit?.reason ?? '', /restart asked for/);
 
   // Neither the same request, read again, nor one that is damaged does anything.
   const log = join(container.arguments.logDirectory, 'executor.log');

@@ -159,8 +159,9 @@ test('what dies while an update stops it counts as stopped (O26)', async (t) => 
   await eventually(() => container.lives(COUNT).length === 2);
   const stubborn = await pidOf(COUNT);
   const split = await pidOf(SPLIT);
-  await container.writePlan(packingPlanOf({ 1: ['join:3'] }));
-  process.kill(split, 'SIGKILL'); // Just after it was told to end, or just before.
+  const written = container.writePlan(packingPlanOf({ 1: ['join:3'] }));
+  process.kill(split, 'SIGKILL'); // Just before it would be told to end.
+  await written;
   await eventually(() => container.lives('container_1_join_3').length === 1);
   await eventually(async () => (await container.report())?.processes.length === 3);
   assert.equal(container.lives(SPLIT).length, 1);

@@ -15,6 +15,7 @@ const ports = {
   metricsPages: 9005,
   metricsCacheServer: 9006,
   metricsCacheStats: 9007,
+  shell: 9008,
 };
 
 function wantedIn(container: number, hasMetricsCache = true) {
@@ -86,7 +87,7 @@ test('container n has a stream manager, a metrics manager and its instances', ()
     '--data-port=9001',
     '--local-data-port=9002',
     '--metrics-manager-port=9004',
-    '--shell-port=0',
+    '--shell-port=9008',
   ]);
   assert.deepEqual(wanted[3]?.flags, [
     ...common,
