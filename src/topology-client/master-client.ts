@@ -5,6 +5,7 @@ import type { StateManager } from '../state-manager/state-manager.ts';
 import {
   QueryExceptions,
   QueryMetrics,
+  QueryRegistrations,
   TopologyMasterLocation,
   type ValueOf,
 } from '../wire/messages.ts';
@@ -109,6 +110,89 @@ export async function readMetrics(
     }
   }
   return values;
+}
+
+/** Numbers by metric, for each instance by its id. */
+export type TaskNumbers<Value> = ReadonlyMap<string, ReadonlyMap<string, Value>>;
+
+/** The totals of these metrics since the start, of each task of a component by itself. */
+export async function readTaskTotals(
+  master: MasterPorts,
+  componentName: string,
+  metric: readonly string[],
+): Promise<TaskNumbers<number>> {
+  const interval = SINCE_THE_START;
+  const query = { componentName, instanceId: [], metric: [...metric], interval };
+  return await tasksIn(master, query, ({ value }) => (value === '' ? undefined : Number(value)));
+}
+
+/** What arrived in one minute of the wall clock. */
+export interface MinuteNumber {
+  /** In seconds since the epoch. */
+  readonly startSeconds: number;
+  /** A sum, a mean or the last value, as the metric is kept. */
+  readonly value: number;
+}
+
+/** The same by the minute, newest first, of the minutes that overlap the last `seconds`. */
+export async function readTaskMinutes(
+  master: MasterPorts,
+  componentName: string,
+  { metric, seconds }: { readonly metric: readonly string[]; readonly seconds: number },
+): Promise<TaskNumbers<readonly MinuteNumber[]>> {
+  const interval = BigInt(seconds);
+  const query = { componentName, instanceId: [], metric: [...metric], interval, minutely: true };
+  return await tasksIn(master, query, ({ intervalValues }) =>
+    intervalValues.map(({ value, interval: minute }) => ({
+      startSeconds: Number(minute?.start ?? 0n),
+      value: Number(value),
+    })),
+  );
+}
+
+type MetricQuery = Parameters<typeof QueryMetrics.request.create>[0];
+type AnsweredMetric = ValueOf<typeof QueryMetrics.response>['metric'][number]['metric'][number];
+
+async function tasksIn<Value>(
+  { host, statsPort }: MasterPorts,
+  query: MetricQuery,
+  valueOf: (metric: AnsweredMetric) => Value | undefined,
+): Promise<TaskNumbers<Value>> {
+  const body = QueryMetrics.request.encode(QueryMetrics.request.create(query));
+  const url = `http://${bracketed(host)}:${statsPort}/stats`;
+  const response = await ask(url, { method: 'POST', body: new Uint8Array(body) });
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  if (!response.ok) return new Map();
+  return new Map(
+    QueryMetrics.response.decode(bytes).metric.map(({ instanceId, metric }) => {
+      const numbers = new Map<string, Value>();
+      for (const each of metric) {
+        const value = valueOf(each);
+        if (value !== undefined) numbers.set(each.name, value);
+      }
+      return [instanceId, numbers];
+    }),
+  );
+}
+
+/** Which stream managers of the plan have registered, and which have not. */
+export async function readRegistrations({
+  host,
+  statsPort,
+}: Pick<MasterPorts, 'host' | 'statsPort'>): Promise<{
+  readonly registered: readonly string[];
+  readonly absent: readonly string[];
+}> {
+  const body = QueryRegistrations.request.encode(QueryRegistrations.request.create({}));
+  const url = `http://${bracketed(host)}:${statsPort}/stmgrsregistrationsummary`;
+  const response = await ask(url, { method: 'POST', body: new Uint8Array(body) });
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  if (!response.ok) {
+    const text = `the topology master at ${url} answered with status ${response.status}`;
+    throw environmentError('TOPOLOGY_NOT_READY', text, { retryable: true });
+  }
+  const { registeredStmgrs, absentStmgrs } = QueryRegistrations.response.decode(bytes);
+  return { registered: registeredStmgrs, absent: absentStmgrs };
 }
 
 async function ask(url: string, init: RequestInit): Promise<Response> {
