@@ -7,7 +7,8 @@ import type { Cluster } from './cluster.ts';
 import type { CommandContext } from './command-context.ts';
 import { whileGuarded } from './guard-scheduler.ts';
 import { type Place, placeText } from './place.ts';
-import { expectedProcesses, missingOf } from './start-decision.ts';
+import { expectedProcesses } from '../model/expected-processes.ts';
+import { missingOf } from './start-decision.ts';
 import { TopologyWatch } from './topology-watch.ts';
 
 export interface ReturningTopology {

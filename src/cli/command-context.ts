@@ -3,6 +3,7 @@ import type { Logger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
 import type { CliExitCode } from './exit-codes.ts';
 import type { Output } from './output.ts';
+import type { TerminalStreams } from './top/terminal.ts';
 
 /** What every command gets from the process that it runs in. */
 export interface CommandContext {
@@ -22,6 +23,8 @@ export interface CommandContext {
   readonly interruption: AbortSignal;
   /** Asks a person a question, for which "no" is the answer in doubt; absent without a terminal. */
   readonly ask?: ((question: string) => Promise<boolean>) | undefined;
+  /** The whole screen, for commands that draw on it; absent where there is none. */
+  readonly terminal?: TerminalStreams | undefined;
   /** Called after each step that a crash could follow. */
   readonly afterStep: (step: string) => void;
 }

@@ -39,5 +39,5 @@ process.exitCode = await runCommandLine({
   stderr: process.stderr,
   environment: process.env,
   interruption: signal,
-  ...(input.isTTY && output.isTTY && { ask }),
+  ...(input.isTTY && output.isTTY && { ask, terminal: { input, output } }),
 });

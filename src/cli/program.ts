@@ -12,14 +12,17 @@ import {
 import { SHELLS } from './completion/scripts.ts';
 import { wantedAt } from './completion/wanted.ts';
 import { addDeadLetters } from './dead-letters/program.ts';
+import { addExplore } from './explore/program.ts';
+import { addLogs } from './logs/program.ts';
+import { addInspecting } from './inspect/program.ts';
+import { addTop } from './top/program.ts';
+import { addTracker } from './tracker/program.ts';
 import { addUpdate } from './update/program.ts';
 
 /*
   What can be written on the command line. Each command's code is loaded when it is called: a
   command should not pay for the others at every start.
 */
-
-const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
 export function createProgram(perform: Perform): Command {
   const program = new Command('heron')
@@ -34,6 +37,9 @@ export function createProgram(perform: Perform): Command {
   addUpdate(program, perform);
   addRestart(program, perform);
   addLooking(program, perform);
+  addTracker(program, perform);
+  addExplore(program, perform);
+  addInspecting(program, perform);
   addDeadLetters(program, perform);
   addCompletion(program, perform);
   addHelp(program, perform);
@@ -171,6 +177,7 @@ function addLooking(program: Command, perform: Perform): void {
         return status({ place, name }, context);
       }),
     );
+  addTop(program, perform);
   addLogs(program, perform);
   common(program.command('doctor'))
     .description('find out whether topologies can run here, and what to do if not')
@@ -232,24 +239,6 @@ function addHelp(program: Command, perform: Perform): void {
     );
 }
 
-function addLogs(program: Command, perform: Perform): void {
-  common(program.command('logs'))
-    .description('print the log lines of all containers in the order of time')
-    .argument('<place>', PLACE)
-    .argument('<topology>', TOPOLOGY)
-    .option('-f, --follow', 'go on with the lines that come, until the topology is gone')
-    .option('--component <name>', 'only instances of this component')
-    .addOption(new Option('--container <number>', 'only this container').argParser(parseContainer))
-    .addOption(new Option('--level <level>', 'only lines of this level or above').choices(LEVELS))
-    .action((place, name, options) =>
-      perform(options, async (context) => {
-        const { logs } = await import('./commands/logs.ts');
-        const { follow = false, component, container, level } = options;
-        return logs({ place, name, follow, component, container, level }, context);
-      }),
-    );
-}
-
 function addConfig(program: Command, perform: Perform): void {
   const config = program
     .command('config')
@@ -303,9 +292,4 @@ function parseInspect(text: string): string {
   const [, component = '', port = '9229'] = /^([^=]+)(?:=(\d{1,5}))?$/.exec(text) ?? [];
   if (component !== '' && Number(port) > 0 && Number(port) < 65_536) return `${component}=${port}`;
   throw new InvalidArgumentError('It is written component or component=port.');
-}
-
-function parseContainer(text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('The number of a container is expected.');
 }

@@ -12,9 +12,9 @@ import type { CommandContext } from './command-context.ts';
 import { ensureScheduler } from './ensure-scheduler.ts';
 import type { Place } from './place.ts';
 import { readTopologyRecord, type TopologyRecord } from './topology-record.ts';
-import { type ShownState, topologyState } from './topology-state.ts';
+import { type ShownState, topologyState } from '../model/topology-state.ts';
 import { confirmSubmit, unconfirmedSubmit } from './unconfirmed-submit.ts';
-import { type UpdateProgress, updateProgress } from './update/update-progress.ts';
+import { type UpdateProgress, updateProgress } from '../model/update-progress.ts';
 
 /** One topology as `status` and `list` see it. */
 export interface TopologyStatus {
@@ -105,17 +105,19 @@ async function confirmIfDead(stateManager: StateManager, name: TopologyName): Pr
   if (submit === 'dead') await confirmSubmit(stateManager, name);
 }
 
-async function readPhysicalPlan(
+/** Undefined also for one that cannot be read. */
+export async function readPhysicalPlan(
   stateManager: StateManager,
-  { name }: TopologyRecord,
+  { name }: Pick<TopologyRecord, 'name'>,
 ): Promise<PhysicalPlan | undefined> {
   const bytes = await stateManager.read(paths.physicalPlan(name));
   return bytes === undefined ? undefined : unlessDamaged(() => decodePhysicalPlan(bytes));
 }
 
-async function readReports(
+/** By container; what cannot be read is left out. */
+export async function readReports(
   stateManager: StateManager,
-  { name }: TopologyRecord,
+  { name }: Pick<TopologyRecord, 'name'>,
 ): Promise<readonly ContainerReport[]> {
   const folder = paths.containers(name);
   const nodes = await Promise.all(

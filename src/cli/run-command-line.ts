@@ -24,6 +24,8 @@ export interface CommandLineOptions {
   readonly interruption: AbortSignal;
   /** Asks a person; absent where there is none. */
   readonly ask?: CommandContext['ask'];
+  /** A person's screen and keyboard; absent where one of them is something else. */
+  readonly terminal?: CommandContext['terminal'];
   /** Called after each step that a crash could follow. */
   readonly afterStep?: (step: string) => void;
 }
@@ -90,7 +92,7 @@ function failUsage({ exitCode, message }: CommanderError, output: Output): CliEx
 }
 
 function contextOf(
-  { environment, interruption, ask, afterStep = () => {} }: CommandLineOptions,
+  { environment, interruption, ask, terminal, afterStep = () => {} }: CommandLineOptions,
   { verbose }: CommonOptions,
   output: Output,
 ): CommandContext {
@@ -106,6 +108,7 @@ function contextOf(
     currentUser: currentUser(environment),
     interruption,
     ask,
+    terminal,
     afterStep,
   };
 }

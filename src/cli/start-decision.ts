@@ -1,7 +1,8 @@
 import { EXIT } from '../base/exit-codes.ts';
-import { instanceIdOf, streamManagerIdOf } from '../base/ids.ts';
+import { instanceIdOf } from '../base/ids.ts';
 import type { Completion } from '../model/completion.ts';
 import type { ContainerReport, ProcessExit, ProcessReport } from '../model/container-report.ts';
+import { expectedProcesses, listed } from '../model/expected-processes.ts';
 import type { LogicalTopology } from '../model/logical-topology.ts';
 import type { PackingPlan } from '../model/packing-plan.ts';
 import type { PhysicalPlan } from '../model/physical-plan.ts';
@@ -80,23 +81,4 @@ function instancesOf({
 function isHopeless({ state, lastExit }: ProcessReport): boolean {
   if (state === 'failed') return true;
   return lastExit?.code === EXIT.userCode || lastExit?.code === EXIT.badArguments;
-}
-
-/** By the names that executors give them; also for what `status` expects to find. */
-export function expectedProcesses(plan: PackingPlan): readonly string[] {
-  const inContainers = plan.containers.flatMap(({ id, instances }) => [
-    `metricsmgr-${id}`,
-    streamManagerIdOf(id),
-    ...instances.map(({ component, task }) => instanceIdOf(id, component, task)),
-  ]);
-  return ['heron-tmanager', 'metricsmgr-0', ...inContainers];
-}
-
-const SHOWN_MAX = 4;
-
-/** For people: the first few names. */
-export function listed(names: readonly string[]): string {
-  const shown = names.slice(0, SHOWN_MAX).join(', ');
-  const others = names.length - SHOWN_MAX;
-  return others > 0 ? `${shown} and ${others} more` : shown;
 }

@@ -7,9 +7,9 @@ import { placeText } from './place.ts';
 import { textTable } from './text-table.ts';
 import type { ComponentDelivery, TopologyDelivery } from './topology-delivery.ts';
 import type { TopologyErrors } from './topology-errors.ts';
-import type { ShownState } from './topology-state.ts';
-import { changesText } from './update/plan-sizes.ts';
-import { progressText, type UpdateProgress } from './update/update-progress.ts';
+import type { ShownState } from '../model/topology-state.ts';
+import { changesText } from '../model/plan-sizes.ts';
+import { progressText, type UpdateProgress } from '../model/update-progress.ts';
 
 /** What `status --json` prints. */
 export interface ShownStatus {

@@ -11,7 +11,7 @@ import { findTopology, type FoundTopology, type TopologyArguments } from '../fin
 import { type Place, placeText } from '../place.ts';
 import { lockOf } from '../submission.ts';
 import { readTopologyRecord } from '../topology-record.ts';
-import type { ShownState } from '../topology-state.ts';
+import type { ShownState } from '../../model/topology-state.ts';
 import { confirmSubmit } from '../unconfirmed-submit.ts';
 
 export interface DrainArguments extends TopologyArguments {

@@ -1,123 +1,168 @@
 import type { LogLevel } from '../../base/log-file.ts';
 import { didYouMean } from '../../model/nearest.ts';
 import { quotable } from '../../model/quotable.ts';
-import type { LogFolder } from '../../scheduler/create.ts';
-import { paths } from '../../state-manager/paths.ts';
 import { AdvisedError } from '../advised-error.ts';
-import { targetOf } from '../cluster.ts';
 import type { CommandContext, CommandResult } from '../command-context.ts';
 import { findTopology, type FoundTopology, type TopologyArguments } from '../find-topology.ts';
-import { listLogFiles } from '../logs/log-files.ts';
-import { componentOf, humanLine, isWanted, jsonLine } from '../logs/log-line.ts';
-import { LogReader } from '../logs/log-reader.ts';
-import { WakeUp } from '../logs/wake-up.ts';
+import { AllLogs } from '../logs/all-logs.ts';
+import { followLooks } from '../logs/follow-looks.ts';
+import type { LogFile } from '../logs/log-files.ts';
+import { isFileWanted, isWanted, type LogFilter } from '../logs/log-filter.ts';
+import { componentOf, humanLine, jsonLine, type LogLine, processNameOf } from '../logs/log-line.ts';
+import { LogReader, type LookOptions } from '../logs/log-reader.ts';
+import { type Moment, wallMsOf } from '../logs/moment.ts';
+import { TextBatch } from '../logs/text-batch.ts';
 
 export interface LogsArguments extends TopologyArguments {
   readonly follow: boolean;
-  readonly component?: string | undefined;
-  readonly container?: number | undefined;
+  readonly components: readonly string[];
+  readonly containers: readonly number[];
+  readonly processes: readonly string[];
   readonly level?: LogLevel | undefined;
+  readonly text?: RegExp | undefined;
+  readonly since?: Moment | undefined;
+  readonly until?: Moment | undefined;
+  /** The last lines to begin with; all of them unless given. */
+  readonly tail?: number | undefined;
 }
 
 /**
- * Prints the log lines of a topology's containers in the order of time; with `follow` also those
- * that come, until the topology is gone. With --json it prints one value for each line.
+ * Prints the log lines of a topology's containers, wherever they are, in the order of time; with
+ * `follow` also those that come, until the topology is gone. With --json it prints one value for
+ * each line.
  */
 export async function logs(given: LogsArguments, context: CommandContext): Promise<CommandResult> {
   const { output, interruption } = context;
   await using found = await findTopology(given, context);
   const { name } = found.status.record;
-  await checkComponent(found, given.component);
-  const reader = new LogReader();
-  const print = async (isFinal: boolean): Promise<void> => {
-    const folders = await foldersOf(found, given.container);
-    for await (const line of reader.look(folders, { isFinal })) {
-      if (interruption.aborted) return;
-      if (!isWanted(line, given)) continue;
-      output.write(output.isJson ? jsonLine(line) : humanLine(line, output));
-    }
-  };
-  if (!given.follow && (await foldersOf(found, given.container)).length === 0) {
-    throw noLogs(found, given.container);
-  }
-  await print(!given.follow);
+  const session = new LogSession(given, found, context);
+  await using _ = session;
+  await session.check();
   if (given.follow) {
-    await follow(found, context, given.container, () => print(false));
-    await print(true);
-    if (!output.isJson && !interruption.aborted) output.warn(`${name} is gone`);
-  }
+    await session.print('tail', false);
+    await followLooks(session.all, found, context, {
+      untilMs: session.filter.untilMs,
+      look: () => session.print('look', false),
+    });
+    await session.print('look', true);
+    if (!output.isJson && !interruption.aborted && found.status.record.hasNodes) {
+      output.warn(`${name} is gone`);
+    }
+  } else await session.print('tail', true);
+  session.tellGone();
   return { text: '', json: undefined };
 }
 
-/** Of a running topology, or where they were kept when it ended. */
-async function foldersOf(
-  { cluster, place, status: { record, id } }: FoundTopology,
-  container: number | undefined,
-): Promise<readonly LogFolder[]> {
-  const running = await cluster.logs.running(targetOf(place, record.name));
-  const folders = running.length > 0 || id === undefined ? running : await cluster.logs.kept(id);
-  return folders.filter((folder) => container === undefined || folder.container === container);
-}
+/** From the moment that a line tells until it is in its file: its process may have to wait. */
+const WRITING_MS = 100;
 
-/** @throws EngineError INVALID_ARGUMENT when the topology has no such component. */
-async function checkComponent(found: FoundTopology, component: string | undefined): Promise<void> {
-  if (component === undefined) return;
-  const { topology, name } = found.status.record;
-  const known = new Set<string>(topology?.components.map((each) => each.name));
-  if (topology === undefined) {
-    for (const { process } of await listLogFiles(await foldersOf(found, undefined))) {
-      const logged = componentOf(process);
-      if (logged !== undefined) known.add(logged);
+/** One command's reading. */
+class LogSession implements AsyncDisposable {
+  readonly all: AllLogs;
+  readonly filter: LogFilter;
+  readonly #given: LogsArguments;
+  readonly #found: FoundTopology;
+  readonly #context: CommandContext;
+  readonly #reader = new LogReader();
+
+  constructor(given: LogsArguments, found: FoundTopology, context: CommandContext) {
+    const { clock, output } = context;
+    const { since, until, processes, ...filters } = given;
+    const nowMs = clock.wallNow();
+    this.#given = given;
+    this.#found = found;
+    this.#context = context;
+    this.filter = {
+      ...filters,
+      processes: processes.map(processNameOf),
+      sinceMs: since && wallMsOf(since, nowMs),
+      untilMs: until && wallMsOf(until, nowMs),
+    };
+    this.all = new AllLogs(found, {
+      clock,
+      holdsFiles: given.follow,
+      containers: given.containers,
+      onSilent: ({ container, host }, reason) =>
+        output.warn(`warning: the logs of container ${container} on ${host}: ${reason}`),
+    });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.all[Symbol.asyncDispose]();
+  }
+
+  /** @throws EngineError for a component or a process that is not there, or when nothing is. */
+  async check(): Promise<void> {
+    const { components, processes, follow } = this.#given;
+    const { record } = this.#found.status;
+    const files = await this.all.list();
+    if (!follow && this.all.isEmpty) throw this.#noLogs();
+    const logged = new Set(files.map(({ process }) => processNameOf(process)));
+    const known: readonly string[] =
+      record.topology?.components.map((component) => component.name) ??
+      [...logged].flatMap((process) => componentOf(process) ?? []);
+    this.#refuseUnknown('component', components, new Set(known));
+    // More of them may come while a topology is followed.
+    if (!follow) this.#refuseUnknown('process', processes.map(processNameOf), logged);
+  }
+
+  /** Everything that is wanted of what was written since the last time. */
+  async print(how: 'tail' | 'look', isFinal: boolean): Promise<void> {
+    const { clock, output, interruption } = this.#context;
+    const batch = new TextBatch(output);
+    const nowMs = clock.wallNow() - (isFinal ? 0 : WRITING_MS);
+    const files = (await this.all.list()).filter((file) => isFileWanted(file, this.filter));
+    for await (const line of this.#lines(files, how, { isFinal, nowMs })) {
+      if (interruption.aborted) break;
+      if (!isWanted(line, this.filter)) continue;
+      batch.add(output.isJson ? jsonLine(line) : humanLine(line, output));
+    }
+    batch.flush();
+  }
+
+  /** What was rotated away before it was read. */
+  tellGone(): void {
+    for (const key of this.#reader.gone) {
+      const text = `lines of ${key} were rotated away before they could be read`;
+      this.#context.output.warn(`warning: ${text}`);
     }
   }
-  if (known.has(component) || known.size === 0) return;
-  const hint = didYouMean(component, known);
-  const text = `${name} has no component '${quotable(component)}'${hint}`;
-  throw new AdvisedError('INVALID_ARGUMENT', text, {
-    domain: 'user',
-    next: `it has ${[...known].toSorted().join(', ')}`,
-  });
-}
 
-/** Events of the file system make it quick, the periodic look makes it right. */
-const LOOK_PERIOD_MS = 500;
-
-async function follow(
-  found: FoundTopology,
-  { clock, interruption }: CommandContext,
-  container: number | undefined,
-  look: () => Promise<void>,
-): Promise<void> {
-  const { record } = found.status;
-  if (!record.hasNodes) return;
-  const { stateManager } = found.cluster;
-  const end = new AbortController();
-  using wake = new WakeUp(clock, LOOK_PERIOD_MS);
-  const stop = (): void => {
-    end.abort();
-    wake.now();
-  };
-  const node = stateManager.watch(paths.topology(record.name), (bytes) => {
-    if (bytes === undefined) stop();
-  });
-  interruption.addEventListener('abort', stop);
-  if (interruption.aborted) stop();
-  try {
-    while (!end.signal.aborted) {
-      wake.watchFolders((await foldersOf(found, container)).map(({ path }) => path));
-      await wake.next();
-      await look();
-    }
-  } finally {
-    interruption.removeEventListener('abort', stop);
-    node.close();
+  #lines(
+    files: readonly LogFile[],
+    how: 'tail' | 'look',
+    options: LookOptions,
+  ): AsyncGenerator<LogLine, void> {
+    const { tail: count } = this.#given;
+    if (how === 'look' || count === undefined) return this.#reader.look(files, options);
+    const { sinceMs } = this.filter;
+    const wanted = (line: LogLine): boolean => isWanted(line, this.filter);
+    return this.#reader.tail(files, { ...options, count, sinceMs, isWanted: wanted });
   }
-}
 
-function noLogs({ status: { record } }: FoundTopology, container: number | undefined) {
-  const where = container === undefined ? '' : ` of container ${container}`;
-  return new AdvisedError('FILE_FAILED', `there are no logs${where} of ${record.name}`, {
-    domain: 'environment',
-    next: `'heron status' shows its containers`,
-  });
+  #refuseUnknown(
+    what: 'component' | 'process',
+    asked: readonly string[],
+    known: ReadonlySet<string>,
+  ): void {
+    const unknown = asked.find((each) => !known.has(each));
+    if (unknown === undefined || known.size === 0) return;
+    const { name } = this.#found.status.record;
+    const hint = didYouMean(unknown, known);
+    const where = what === 'component' ? `${name} has no` : `there are no logs of a`;
+    throw new AdvisedError('INVALID_ARGUMENT', `${where} ${what} '${quotable(unknown)}'${hint}`, {
+      domain: 'user',
+      next: `it has ${[...known].toSorted().join(', ')}`,
+    });
+  }
+
+  #noLogs(): AdvisedError {
+    const { containers } = this.#given;
+    const where = containers.length === 0 ? '' : ` of container ${containers.join(', ')}`;
+    const { name } = this.#found.status.record;
+    return new AdvisedError('FILE_FAILED', `there are no logs${where} of ${name}`, {
+      domain: 'environment',
+      next: `'heron status' shows its containers`,
+    });
+  }
 }

@@ -7,7 +7,7 @@ import { isoOrNull } from '../read-status.ts';
 import { type ShownStatus, statusText } from '../status-text.ts';
 import { readDelivery } from '../topology-delivery.ts';
 import { readErrors } from '../topology-errors.ts';
-import type { UpdateProgress } from '../update/update-progress.ts';
+import type { UpdateProgress } from '../../model/update-progress.ts';
 
 /** Shows how a topology is, down to its processes and why they last ended. */
 export async function status(

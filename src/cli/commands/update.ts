@@ -11,7 +11,8 @@ import { awaitUpdate } from '../update/await-update.ts';
 import { changeConfig } from '../update/change-config.ts';
 import { type StoredNumbers, storeNumbers, undoCommand } from '../update/change-numbers.ts';
 import { dryRunNumbers } from '../update/dry-run-update.ts';
-import { askedText, changesText } from '../update/plan-sizes.ts';
+import { changesText } from '../../model/plan-sizes.ts';
+import { askedText } from '../update/asked-sizes.ts';
 
 export interface UpdateArguments extends TopologyArguments {
   readonly componentParallelism: ReadonlyMap<string, number>;

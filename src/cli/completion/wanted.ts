@@ -36,6 +36,7 @@ export function wantedAt(program: CommandUnknownOpts, words: readonly string[]):
     case 'topology':
       return { kind: 'topology', place };
     case 'what':
+    case 'process':
       return { kind: 'part', place, topology };
     case 'ids':
       return { kind: 'letter', place, topology };

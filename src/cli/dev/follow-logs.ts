@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { targetOf, type Cluster } from '../cluster.ts';
+import { LocalLogs } from '../logs/local-logs.ts';
 import { componentOf, type LogLine } from '../logs/log-line.ts';
 import { LogReader } from '../logs/log-reader.ts';
 import { WakeUp } from '../logs/wake-up.ts';
@@ -18,13 +19,15 @@ export function followLogs(
   onLine: (line: LogLine) => void,
 ): { readonly close: () => Promise<void> } {
   const reader = new LogReader();
+  const local = new LocalLogs({ holdsFiles: false });
   const wake = new WakeUp(clock, LOOK_PERIOD_MS);
   const end = new AbortController();
   const look = async (): Promise<void> => {
     const running = await cluster.logs.running(targetOf(place, topology.name));
     const folders = running.length > 0 ? running : await cluster.logs.kept(topology.id);
     wake.watchFolders(folders.map(({ path }) => path));
-    for await (const line of reader.look(folders, { isFinal: end.signal.aborted })) {
+    const options = { isFinal: end.signal.aborted, nowMs: clock.wallNow() };
+    for await (const line of reader.look(await local.list(folders), options)) {
       if (isForAuthor(line)) onLine(line);
     }
   };

@@ -27,12 +27,19 @@ export interface LineSource {
   readonly writtenAtMs: number;
 }
 
-/** Any text is a line: a log that was cut in the middle is worth reading too. */
-export function parseLogLine(text: string, source: LineSource): LogLine {
-  const { container, process, kind, writtenAtMs } = source;
+/**
+ * Any text is a line: a log that was cut in the middle is worth reading too. `otherwiseAtMs`: the
+ * time of what has none of its own.
+ */
+export function parseLogLine(
+  text: string,
+  source: LineSource,
+  otherwiseAtMs: number = source.writtenAtMs,
+): LogLine {
+  const { container, process, kind } = source;
   const asItIs: LogLine = {
     container,
-    timeMs: writtenAtMs,
+    timeMs: otherwiseAtMs,
     level: 'info',
     process,
     message: text,
@@ -43,7 +50,7 @@ export function parseLogLine(text: string, source: LineSource): LogLine {
   const { time, level, name, message, ...fields } = record;
   return {
     container,
-    timeMs: (typeof time === 'string' ? parseIsoTime(time) : undefined) ?? writtenAtMs,
+    timeMs: (typeof time === 'string' ? parseIsoTime(time) : undefined) ?? otherwiseAtMs,
     level: LOG_LEVELS.find((known) => known === level) ?? 'info',
     process: typeof name === 'string' ? name : process,
     message: typeof message === 'string' ? message : text,
@@ -51,19 +58,20 @@ export function parseLogLine(text: string, source: LineSource): LogLine {
   };
 }
 
-export interface LineFilter {
-  readonly component?: string | undefined;
-  readonly level?: LogLevel | undefined;
-}
-
-export function isWanted(line: LogLine, { component, level }: LineFilter): boolean {
-  if (component !== undefined && componentOf(line.process) !== component) return false;
-  return level === undefined || LOG_LEVELS.indexOf(line.level) >= LOG_LEVELS.indexOf(level);
-}
-
 /** `container_1_count_3/gateway` → `count`; undefined for processes that are no instances. */
 export function componentOf(process: string): string | undefined {
   return /^container_\d+_(.+)_\d+(?:\/.*)?$/.exec(process)?.[1];
+}
+
+/**
+ * The name by which `status` knows the process that a line or a file is of: threads belong to their
+ * process, and files of the engine's own processes have a prefix. `heron-stmgr-1` → `stmgr-1`.
+ */
+export function processNameOf(written: string): string {
+  const [process = written] = written.split('/', 1);
+  return process
+    .replace(/^(container_\d+_.+_\d+)\.gateway$/, '$1')
+    .replace(/^heron-(?=(?:stmgr|metricsmgr)-\d+$)/, '');
 }
 
 /** One JSON line, the same for captured output and for logs. */
@@ -91,14 +99,15 @@ export function humanLine(line: LogLine, output: Output): string {
 
 const COLOURS = { debug: 'gray', info: 'green', warn: 'yellow', error: 'red' } as const;
 
-function stackIn({ error, stack }: Readonly<Record<string, unknown>>): readonly string[] {
+export function stackIn({ error, stack }: Readonly<Record<string, unknown>>): readonly string[] {
   const ofError =
     typeof error === 'object' && error !== null && 'stack' in error ? error.stack : undefined;
   const text = ofError ?? stack;
   return typeof text === 'string' ? text.split('\n') : [];
 }
 
-function factsOf(fields: Readonly<Record<string, unknown>>): string {
+/** What else a line says, without its stack. */
+export function factsOf(fields: Readonly<Record<string, unknown>>): string {
   return Object.entries(fields)
     .filter(([key]) => key !== 'error' && key !== 'stack')
     .map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`)

@@ -8,9 +8,11 @@ export async function* mergeLines(
   sources: readonly AsyncIterator<LogLine>[],
 ): AsyncGenerator<LogLine, void> {
   const heads: { line: LogLine; readonly source: AsyncIterator<LogLine> }[] = [];
-  for (const source of sources) {
-    const first = await source.next();
-    if (first.done !== true) heads.push({ line: first.value, source });
+  // Together, as each may have to be waited for.
+  const firsts = await Promise.all(sources.map((source) => source.next()));
+  for (const [index, first] of firsts.entries()) {
+    const source = sources[index];
+    if (first.done !== true && source !== undefined) heads.push({ line: first.value, source });
   }
   while (heads.length > 0) {
     let earliest = 0;

@@ -10,9 +10,15 @@ import type { Cluster } from '../cluster.ts';
 import type { CommandContext } from '../command-context.ts';
 import { whileGuarded } from '../guard-scheduler.ts';
 import { type Place, placeText } from '../place.ts';
-import { expectedProcesses, listed, missingOf } from '../start-decision.ts';
+import { expectedProcesses, listed } from '../../model/expected-processes.ts';
+import { missingOf } from '../start-decision.ts';
 import { type LiveTopology, TopologyWatch } from '../topology-watch.ts';
-import { isSamePlacing, leftOver, progressText, updateProgress } from './update-progress.ts';
+import {
+  isSamePlacing,
+  leftOver,
+  progressText,
+  updateProgress,
+} from '../../model/update-progress.ts';
 
 /*
   The wait for an update whose plan is stored. It changes nothing: everything behind that plan goes

@@ -17,7 +17,7 @@ import { placeText } from '../place.ts';
 import { lockOf } from '../submission.ts';
 import { watchWhileRunning } from '../watch-while-running.ts';
 import { decideUpdate, unlikelyChange } from './decide-update.ts';
-import { type SizeChange, sizeChanges } from './plan-sizes.ts';
+import { type SizeChange, sizeChanges } from '../../model/plan-sizes.ts';
 
 /*
   The one write that an update of numbers consists of, after these steps:

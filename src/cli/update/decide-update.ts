@@ -7,8 +7,9 @@ import { Settings } from '../../model/settings.ts';
 import { validateTopology } from '../../model/validate-topology.ts';
 import type { RepackRequest } from '../../packing/packing.ts';
 import { type PlannedUpdate, updatedPlan } from '../../packing/update-plan.ts';
-import { changesText, hasAsked, planSizes, type SizeChange, sizeChanges } from './plan-sizes.ts';
-import { isInForce } from './update-progress.ts';
+import { changesText, planSizes, type SizeChange, sizeChanges } from '../../model/plan-sizes.ts';
+import { hasAsked } from './asked-sizes.ts';
+import { isInForce } from '../../model/update-progress.ts';
 
 /*
   What a request for other numbers means for a topology as it is. Pure, so that a command that was

@@ -11,7 +11,7 @@ import { type Place, placeText } from '../place.ts';
 import { textTable } from '../text-table.ts';
 import { readPlans } from './change-numbers.ts';
 import { decideUpdate, unlikelyChange } from './decide-update.ts';
-import { changesText, sizeChanges } from './plan-sizes.ts';
+import { changesText, sizeChanges } from '../../model/plan-sizes.ts';
 
 /*
   What an update would change, in the formats of a submit's dry run: containers with their tasks,

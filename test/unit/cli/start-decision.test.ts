@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { containerId, topologyId } from '../../../src/base/ids.ts';
-import {
-  decideStart,
-  expectedProcesses,
-  type StartFacts,
-} from '../../../src/cli/start-decision.ts';
+import { decideStart, type StartFacts } from '../../../src/cli/start-decision.ts';
 import type { ContainerReport, ProcessReport } from '../../../src/model/container-report.ts';
+import { expectedProcesses } from '../../../src/model/expected-processes.ts';
 import { packingPlanOf } from '../../support/packing-plans.ts';
 import { aBolt, aPhysicalPlan, aSpout, aTopology } from '../../support/topologies.ts';
 

@@ -4,10 +4,10 @@ import { test } from 'node:test';
 import {
   componentOf,
   humanLine,
-  isWanted,
   jsonLine,
   type LineSource,
   parseLogLine,
+  processNameOf,
 } from '../../../../src/cli/logs/log-line.ts';
 import { Output } from '../../../../src/cli/output.ts';
 
@@ -65,10 +65,19 @@ test('a component is found in the name of its instances and their gateways', () 
   assert.equal(componentOf('stmgr-1'), undefined);
 });
 
-test('filters keep a component and what is as grave or graver', () => {
-  const line = parseLogLine(LINE, SOURCE);
-  assert.ok(isWanted(line, {}));
-  assert.ok(isWanted(line, { component: 'my_count', level: 'warn' }));
-  assert.ok(!isWanted(line, { component: 'count' }));
-  assert.ok(!isWanted(line, { level: 'error' }));
+test('a process goes by the name that status shows, whatever its file or its thread', () => {
+  for (const [written, name] of [
+    ['container_1_my_count_3/gateway', 'container_1_my_count_3'],
+    ['container_1_my_count_3.gateway', 'container_1_my_count_3'],
+    ['heron-stmgr-1', 'stmgr-1'],
+    ['heron-metricsmgr-0', 'metricsmgr-0'],
+    ['heron-tmanager', 'heron-tmanager'],
+  ] as const) {
+    assert.equal(processNameOf(written), name);
+  }
+});
+
+test('what has no time of its own has that which the reader knows', () => {
+  assert.equal(parseLogLine('plain', SOURCE, 7).timeMs, 7);
+  assert.equal(parseLogLine(LINE, SOURCE, 7).timeMs, Date.parse('2026-01-31T10:00:00.250Z'));
 });

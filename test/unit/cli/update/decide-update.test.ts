@@ -6,7 +6,7 @@ import {
   unlikelyChange,
   type UpdateDecision,
 } from '../../../../src/cli/update/decide-update.ts';
-import { changesText, sizeChanges } from '../../../../src/cli/update/plan-sizes.ts';
+import { changesText, sizeChanges } from '../../../../src/model/plan-sizes.ts';
 import type { PackingPlan } from '../../../../src/model/packing-plan.ts';
 import type { PhysicalPlan } from '../../../../src/model/physical-plan.ts';
 import { settledPacking } from '../../../../src/model/settled-packing.ts';
