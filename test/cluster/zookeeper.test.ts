@@ -1,45 +1,20 @@
 import assert from 'node:assert/strict';
 import { access, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it } from 'node:test';
 import { topologyName } from '../../src/base/ids.ts';
 import { paths } from '../../src/state-manager/paths.ts';
-import type { ZooKeeperStateAddress } from '../../src/state-manager/state-address.ts';
 import type { ZooKeeperClient } from '../../src/state-manager/zookeeper/zookeeper-client.ts';
-import { aCluster, type Cluster, PATIENTLY } from '../support/cluster.ts';
+import { type Cluster, PATIENTLY } from '../support/cluster.ts';
 import { eventually } from '../support/eventually.ts';
-import { FaultyProxy } from '../support/faulty-proxy.ts';
 import { RunningWordCount } from '../support/running-word-count.ts';
-import { openClient } from '../support/zookeeper-client.ts';
-import { withoutZooKeeper, ZooKeeperServer } from '../support/zookeeper-server.ts';
+import { aZooKeeperCluster } from '../support/zookeeper-cluster.ts';
+import { withoutZooKeeper } from '../support/zookeeper-server.ts';
 
 /* Topologies whose state is in a real ZooKeeper, by the commands and settings that a user has. */
 
 const NAME = topologyName('word-count');
 const STATE_UNAVAILABLE = 104;
-const SESSION_MS = 4_000;
-
-/** A cluster `zk` on a server of its own, which it reaches over a proxy. */
-async function aClusterZk(t: TestContext) {
-  const server = await ZooKeeperServer.start(t);
-  const proxy = await FaultyProxy.start(t, server.port);
-  const state: ZooKeeperStateAddress = {
-    kind: 'zookeeper',
-    servers: [server.address],
-    root: '/heron',
-    sessionTimeoutMs: SESSION_MS,
-    connectionTimeoutMs: 2_000,
-  };
-  const settings = [
-    `heron.statemgr.address: zookeeper://127.0.0.1:${proxy.port}/heron`,
-    `heron.statemgr.zookeeper.session.timeout.ms: ${SESSION_MS}`,
-    'heron.statemgr.zookeeper.connection.timeout.ms: 2000',
-  ];
-  // Opened first, so that it is closed first: what the cluster leaves must not keep it open.
-  const { client } = openClient(t, state.servers, { chroot: state.root });
-  const cluster = await aCluster(t, { name: 'zk', state, settings });
-  return { server, proxy, cluster, client };
-}
 
 /** All nodes without others below them. */
 async function leaves(client: ZooKeeperClient, path = ''): Promise<readonly string[]> {
@@ -60,7 +35,7 @@ function engineProcesses(cluster: Cluster): readonly string[] {
 
 describe('a cluster with its state in ZooKeeper', { skip: withoutZooKeeper() }, () => {
   it('is used like any other, and nothing is left of a topology that was killed', async (t) => {
-    const { cluster, client } = await aClusterZk(t);
+    const { cluster, client } = await aZooKeeperCluster(t);
     assert.equal((await cluster.heron('doctor', 'zk')).code, 0);
     const folders = await leaves(client);
     const gate = join(cluster.folder, 'gate');
@@ -83,7 +58,7 @@ describe('a cluster with its state in ZooKeeper', { skip: withoutZooKeeper() }, 
   });
 
   it('O12, O14, O16: loses no word while the store is away longer than its sessions', async (t) => {
-    const { server, proxy, cluster, client } = await aClusterZk(t);
+    const { server, proxy, cluster, client } = await aZooKeeperCluster(t);
     const words = await RunningWordCount.begin(cluster);
     await cluster.status(NAME);
     const before = engineProcesses(cluster);
@@ -133,7 +108,7 @@ describe('a cluster with its state in ZooKeeper', { skip: withoutZooKeeper() }, 
   });
 
   it('O15: waits for a store that comes late, and says so when it never does', async (t) => {
-    const { server, cluster } = await aClusterZk(t);
+    const { server, cluster } = await aZooKeeperCluster(t);
     const gate = join(cluster.folder, 'gate');
     await writeFile(gate, '');
     await server.kill();

@@ -41,6 +41,19 @@ export function countedByKey(
   return sums;
 }
 
+/** What has been published so far: the last of each metric, by component. */
+export function publishedMetrics(
+  cluster: Cluster,
+): ReadonlyMap<string, ReadonlyMap<string, number>> {
+  const published = new Map<string, Map<string, number>>();
+  for (const { component, metrics } of linesOf(cluster)) {
+    const ofComponent = published.get(component) ?? new Map<string, number>();
+    published.set(component, ofComponent);
+    for (const [name, value] of Object.entries(metrics)) ofComponent.set(name, Number(value));
+  }
+  return published;
+}
+
 /**
  * Waits until every process of a component has published once more, at least: then the counters
  * hold all that had been counted before the call.

@@ -31,22 +31,28 @@ export function exitCodeTable(): readonly ExitCodeRow[] {
 }
 
 /** Commands that have commands of their own. */
-const NESTED: ReadonlySet<string> = new Set(['dead-letters']);
+const NESTED: ReadonlySet<string> = new Set(['dead-letters', 'explore']);
 
 /** A whole command line of a row, about the topology `name` at `place`. */
 export function lineOf(
-  { words: [command = '', ...options] }: ExitCodeRow,
+  { words }: ExitCodeRow,
   {
     place,
     name,
     module,
   }: { readonly place: string; readonly name: string; readonly module: string },
 ): readonly string[] {
+  const [command = '', ...options] = words;
   const given = { submit: [place, module, name], run: [place, module, name] }[command];
   const short = { list: [place], doctor: [] }[command];
   if (NESTED.has(command)) {
-    const [subcommand = '', ...others] = options;
-    return [command, subcommand, place, name, ...others];
+    const isOption = (word: string): boolean => word.startsWith('-');
+    const path = words.slice(
+      0,
+      words.findIndex(isOption) < 0 ? undefined : words.findIndex(isOption),
+    );
+    const about = words[1] === 'topologies' ? [place] : [place, name];
+    return [...path, ...about, ...words.slice(path.length)];
   }
   return [command, ...(given ?? short ?? [place, name]), ...options];
 }

@@ -91,6 +91,8 @@ export class LiveMaster {
       packing: this.packing,
       drainLimitMs: 60_000,
       hasEnded: (component) => ended.has(component),
+      hasEndedBefore: (_, component) => ended.has(component),
+      isOver: () => false,
       lost: () => lost,
       submitted: facts.message,
       onPlan: (plan) => this.distributed.push(plan),
@@ -242,6 +244,7 @@ export async function aRetiringMaster(
   const master = await aRunningMaster(tree, options);
   await update(tree, MOVE);
   await master.serveAll(MOVE);
+  await master.adopt(); // What is new begins.
   assert.deepEqual(master.tasks, ['1', '2-', '3']);
   return master;
 }

@@ -10,7 +10,7 @@ import type { LogicalTopology } from '../../src/model/logical-topology.ts';
 import type { PackingPlan } from '../../src/model/packing-plan.ts';
 import type { PhysicalPlan } from '../../src/model/physical-plan.ts';
 import { settledPacking } from '../../src/model/settled-packing.ts';
-import { expectedProcesses } from '../../src/cli/start-decision.ts';
+import { expectedProcesses } from '../../src/model/expected-processes.ts';
 import { createPacking } from '../../src/packing/create.ts';
 import { paths } from '../../src/state-manager/paths.ts';
 import type { StateManager } from '../../src/state-manager/state-manager.ts';

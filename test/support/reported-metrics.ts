@@ -9,6 +9,7 @@ export function reported(metric: UserMetric): string[] {
   metric.report({
     count: (amount, key) => named(`count ${amount}`, key),
     mean: (sum, count, key) => named(`mean ${sum}/${count}`, key),
+    histogram: ({ count, max }, key) => named(`histogram ${count} up to ${max}`, key),
     value: (value, key) => named(`value ${value}`, key),
   });
   return lines;

@@ -15,7 +15,7 @@ import { paths } from '../../src/state-manager/paths.ts';
 import { MemoryStateManager } from '../../src/state-manager/memory/memory-state-manager.ts';
 import { StreamManager } from '../../src/stream-manager/stream-manager.ts';
 import { type TopologyMessage, topologyToMessage } from '../../src/wire/topology.ts';
-import { ScriptedInstance } from './scripted-instance.ts';
+import { type RegistrationFields, ScriptedInstance } from './scripted-instance.ts';
 import { ScriptedTopologyMaster } from './scripted-topology-master.ts';
 import { packingOf } from './updated-plans.ts';
 
@@ -163,7 +163,10 @@ export class RunningStreamManagers {
   /** Connects and registers the instance of a task; one of this engine when it has a window. */
   async instance(
     task: number,
-    { creditBytes = 1_000_000 }: { readonly creditBytes?: number | undefined } = {},
+    {
+      creditBytes = 1_000_000,
+      beats = false,
+    }: Pick<RegistrationFields, 'creditBytes' | 'beats'> = {},
   ): Promise<ScriptedInstance> {
     const address = assertDefined(
       this.plan.instances.find((planned) => planned.task === task),
@@ -177,6 +180,7 @@ export class RunningStreamManagers {
     await instance.register(address, {
       topologyName: name,
       topologyId: id,
+      beats,
       ...(!isForeign && { token: TOKEN, engineVersion: ENGINE_VERSION, creditBytes }),
     });
     return instance;

@@ -31,6 +31,8 @@ export interface RegistrationFields {
   readonly creditBytes?: number;
   readonly bootId?: string;
   readonly startTicks?: number;
+  /** Promises to say now and then that it lives, which it never does. */
+  readonly beats?: boolean;
 }
 
 /**
@@ -89,6 +91,7 @@ export class ScriptedInstance {
       ...(fields.creditBytes !== undefined && { creditBytes: BigInt(fields.creditBytes) }),
       ...(fields.bootId !== undefined && { bootId: fields.bootId }),
       ...(fields.startTicks !== undefined && { startTicks: BigInt(fields.startTicks) }),
+      ...(fields.beats !== undefined && { beats: fields.beats }),
     });
     const { typeName } = RegisterInstance.request;
     const requestId = Buffer.alloc(32, 7);

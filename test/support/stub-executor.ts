@@ -45,6 +45,8 @@ runProcess({ name: 'stub-executor', graceMs: 60_000 }, async (context) => {
     processes: environment.processes,
     launch: createLauncher({ arguments: args, settings, environment, command }),
     choosePorts: () => chooseContainerPorts(environment.network, args.host),
+    listenHttp: (options) => environment.listenHttp(options),
+    token: environment.variables['HERON_TOKEN'],
     clock,
     random,
     logger,

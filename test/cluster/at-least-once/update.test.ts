@@ -7,7 +7,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { PlanIndex } from '../../../src/model/plan-index.ts';
 import { aCluster, type Cluster, PATIENTLY, UNHURRIED } from '../../support/cluster.ts';
 import { eventually } from '../../support/eventually.ts';
-import { SunkLines } from './sunk-lines.ts';
+import { SunkLines } from '../../support/sunk-lines.ts';
 
 /*
   `heron update` at least once: what is under way when tasks and containers come and go is acked as
