@@ -13,6 +13,7 @@ const THIRD = [
   'package',
   'metrics-publisher',
   'metrics-store',
+  'inspection',
 ];
 const PROCESS = [...SECOND, ...THIRD, 'process-start', 'scheduler', 'api'];
 
@@ -43,9 +44,10 @@ const ALLOWED = {
   supervision: SECOND,
   'metrics-publisher': SECOND,
   'metrics-store': SECOND,
+  inspection: SECOND,
   package: [...SECOND, 'api'],
   // What the processes' main files begin with.
-  'process-start': [...SECOND, 'state-manager', 'supervision'],
+  'process-start': [...SECOND, 'state-manager', 'supervision', 'inspection'],
   // A scheduler places archives and supervises processes, so it stands above the rest of its layer.
   scheduler: [...SECOND, ...THIRD, 'process-start'],
 
@@ -70,10 +72,10 @@ const ALLOWED = {
 const PLATFORM = {
   net: ['net'],
   http: ['net'],
-  worker_threads: ['instance', 'ring'],
+  worker_threads: ['instance', 'ring', 'inspection'],
   tls: ['net'],
   child_process: ['executor', 'scheduler/local', 'supervision', 'package', 'cli'],
-  inspector: ['instance'],
+  inspector: ['inspection'],
 };
 
 /** Implementations behind a port, which only its `create.ts` and the simulator choose. */

@@ -19,7 +19,12 @@ import { root } from './tools.ts';
 
 const CLUSTERS_AT_ONCE = 2;
 /** Far above what any test or file needs: it only turns a hang into a failure that has a name. */
-const TIMEOUT_MS = 300_000 + 1_000 * Number(process.env['HERON_CHAOS_SECONDS'] ?? 0);
+const TIMEOUT_MS =
+  300_000 +
+  1_000 * Number(process.env['HERON_CHAOS_SECONDS'] ?? 0) +
+  // A kill of the chaos on a busy machine, and of a pair.
+  20_000 * Number(process.env['HERON_CHAOS_KILLS'] ?? 0) +
+  (process.env['HERON_ALL_PAIRS'] === '1' ? 3_600_000 : 0);
 
 assert.ok(Number.parseInt(process.versions.node, 10) >= 24, `Node ${process.version} is too old`);
 

@@ -54,6 +54,7 @@ export const ERROR_CODES = [
   'UNSUPPORTED_PLATFORM',
   'FILE_FAILED',
   'ARCHIVE_INVALID',
+  'INSPECTION_FAILED',
   // Simulated runs of a user's tests.
   'REAL_ACCESS_REFUSED',
   'RUN_NOT_FINISHED',

@@ -12,11 +12,10 @@
 import { writeSync } from 'node:fs';
 import type { Clock } from './clock.ts';
 import { EngineError, messageOf, stackOf } from './errors.ts';
-import type { LogFields, Logger } from './logger.ts';
+import { LOG_LEVELS, type LogFields, type Logger, type LogLevel } from './logger.ts';
 import { RotatingFile } from './rotating-file.ts';
 
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+export { LOG_LEVELS, type LogLevel };
 
 export interface LogFileOptions {
   readonly file: string;
@@ -33,6 +32,8 @@ export interface LogFileOptions {
 export interface LogFile extends Logger {
   /** How many lines could not be written; the next line that can be is followed by their number. */
   readonly dropped: number;
+  /** From now on lines below it are not written, by this log and by all of its children. */
+  setLevel(level: LogLevel): void;
   /** Idempotent; what is logged afterwards is lost. */
   close(): void;
 }
@@ -65,7 +66,8 @@ export function openLogger(options: LogFileOptions): LogFile {
   const { file, level, name, clock, maxBytes, filesMax } = options;
   const destination = new RotatingFile({ file, bytesMax: maxBytes, filesMax });
   let reported = 0;
-  const logger = createLogger({ level, clock }, (entry) => {
+  const threshold = { level };
+  const logger = createLogger({ threshold, clock }, (entry) => {
     if (!destination.append(jsonLine(name, entry))) return;
     const lostLines = destination.dropped - reported;
     if (lostLines === 0) return;
@@ -79,17 +81,24 @@ export function openLogger(options: LogFileOptions): LogFile {
     get dropped() {
       return destination.dropped;
     },
+    setLevel: (next) => {
+      threshold.level = next;
+    },
     close: () => destination.close(),
   };
 }
 
 /** Plain lines on standard error: time, level, message, facts. */
 export function openConsoleLogger(options: ConsoleLoggerOptions): Logger {
-  return createLogger(options, ({ timeMs, level, message, fields }) => {
-    const time = new Date(timeMs).toISOString().slice('2026-01-01T'.length, -1);
-    const facts = Object.keys(fields).length === 0 ? '' : ` ${jsonText(fields)}`;
-    writeToStandardError(`${time} ${level.padEnd(5)} ${message}${facts}\n`);
-  });
+  const { level: lowest, clock } = options;
+  return createLogger(
+    { threshold: { level: lowest }, clock },
+    ({ timeMs, level, message, fields }) => {
+      const time = new Date(timeMs).toISOString().slice('2026-01-01T'.length, -1);
+      const facts = Object.keys(fields).length === 0 ? '' : ` ${jsonText(fields)}`;
+      writeToStandardError(`${time} ${level.padEnd(5)} ${message}${facts}\n`);
+    },
+  );
 }
 
 /** Writes to standard error at once; a reader that has gone away is not our failure. */
@@ -101,14 +110,22 @@ export function writeToStandardError(text: string): void {
   }
 }
 
+interface LoggerOptions {
+  /** Shared by a logger and its children; its owner may change it. */
+  readonly threshold: { level: LogLevel };
+  readonly clock: Clock;
+}
+
 function createLogger(
-  options: ConsoleLoggerOptions,
+  options: LoggerOptions,
   write: (entry: Entry) => void,
   bound: LogFields = {},
 ): Logger {
+  const { threshold } = options;
   const at = (level: LogLevel): Logger['info'] => {
-    if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(options.level)) return () => {};
+    const rank = LOG_LEVELS.indexOf(level);
     return (message, fields) => {
+      if (rank < LOG_LEVELS.indexOf(threshold.level)) return;
       const timeMs = options.clock.wallNow();
       write({ timeMs, level, message, fields: { ...bound, ...fields } });
     };

@@ -1,3 +1,7 @@
+/** From the least to the most important. */
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
 /** Facts that go with a log line; names in camelCase, units last. */
 export type LogFields = Readonly<Record<string, unknown>>;
 

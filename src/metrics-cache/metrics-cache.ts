@@ -84,7 +84,7 @@ export class MetricsCache {
     this.#store = new MetricsStore(options.clock, { joinsRepeats: true });
     this.#components = new Set<string>(options.topology.components.map(({ name }) => name));
     registerProcessMetrics(this.#registry, options.clock, options.resourceUse);
-    this.#registry.gauge('__metrics-dropped', () => this.#store.metrics.dropped);
+    this.#registry.gauge('__metrics-dropped', () => this.#store.dropped);
   }
 
   get ports(): { readonly server: number; readonly stats: number } {
@@ -148,8 +148,10 @@ export class MetricsCache {
     return {
       metrics: this.#store.metrics,
       exceptions: this.#store.exceptions,
+      histograms: this.#store.histograms,
       components: this.#components,
       nowSeconds: this.#store.nowSeconds,
+      sinceSeconds: this.#store.sinceSeconds,
       dialect: 'metrics-cache',
     };
   }

@@ -44,6 +44,8 @@ export interface ContainerReport {
   /** The executor's own. */
   readonly pid: number;
   readonly startedAtMs: number;
+  /** Where its shell listens; absent before it does, and in reports of executors without one. */
+  readonly shellPort?: number;
   readonly processes: readonly ProcessReport[];
   /** What keeps the container from running what it should; absent when nothing does. */
   readonly problem?: string;
@@ -56,12 +58,13 @@ export function encodeContainerReport(report: ContainerReport): Uint8Array {
 /** @throws EngineError STATE_CORRUPTED naming the member that is wrong. */
 export function parseContainerReport(bytes: Uint8Array): ContainerReport {
   const report = recordOf(parseJson(bytes, 'container report'), 'container report');
-  const { problem } = report;
+  const { problem, shellPort } = report;
   return {
     containerId: containerId(numberOf(report['containerId'], 'containerId')),
     host: textOf(report['host'], 'host'),
     pid: numberOf(report['pid'], 'pid'),
     startedAtMs: numberOf(report['startedAtMs'], 'startedAtMs'),
+    ...(shellPort === undefined ? {} : { shellPort: numberOf(shellPort, 'shellPort') }),
     processes: listOf(report['processes'], 'processes').map((value, index) =>
       parseProcessReport(value, `processes[${index}]`),
     ),

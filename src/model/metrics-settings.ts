@@ -1,9 +1,27 @@
-import { httpUrl, nonEmptyText, oneOf, someOf } from './setting-types.ts';
+import { boolean, httpUrl, nonEmptyText, oneOf, share, someOf } from './setting-types.ts';
 import { milliseconds, port, type Setting, setting } from './setting.ts';
 
 /** The settings of metrics: how often, where to, and which processes keep them. */
 export const METRICS_SETTINGS = {
   'heron.metrics.export.interval.ms': milliseconds(60_000, 'How often metrics are published.'),
+  'topology.metrics.histograms': setting(
+    boolean,
+    true,
+    undefined,
+    'Whether percentiles of latencies and queue waits are measured, and not only means.',
+  ),
+  'topology.trace.sample.ratio': setting(
+    share,
+    0,
+    undefined,
+    'The part of what spouts emit whose way is traced: 0.01 is one in a hundred, 0 none.',
+  ),
+  'heron.metricsmgr.otlp.traces.endpoint': setting(
+    httpUrl,
+    'http://127.0.0.1:4318/v1/traces',
+    undefined,
+    'Where a collector of OpenTelemetry takes traces.',
+  ),
   'heron.metricsmgr.sinks': setting(
     someOf('file', 'tmanager', 'metricscache', 'prometheus', 'web', 'graphite', 'otlp'),
     ['file', 'tmanager', 'metricscache', 'prometheus'],

@@ -23,6 +23,18 @@ export interface InstanceAddress {
   readonly component: ComponentName;
   /** True when an update takes it away: it ends when its input has. Absent otherwise. */
   readonly isRetiring?: boolean;
+  /**
+   * A new spout task that does not begin yet, and the plan that it came with: the stream managers
+   * do not all work by that one. Absent otherwise.
+   */
+  readonly joiningEpoch?: Epoch;
+  /** True for a new spout task whose component had come to its end: it never begins. */
+  readonly isWithoutInput?: boolean;
+}
+
+/** Pure: whether a task gets the plan that it is in, and begins its work. */
+export function mayBegin({ joiningEpoch, isWithoutInput }: InstanceAddress): boolean {
+  return joiningEpoch === undefined && isWithoutInput !== true;
 }
 
 /** Where every task of a running topology really is. Made by the topology master only. */

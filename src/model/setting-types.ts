@@ -39,6 +39,15 @@ export function number({ min }: { readonly min: number }): SettingType<number> {
   };
 }
 
+/** A part of a whole. */
+export const share: SettingType<number> = {
+  expected: 'a number from 0 to 1',
+  parse(text) {
+    const value = parseNumber(text);
+    return value !== undefined && value >= 0 && value <= 1 ? value : undefined;
+  },
+};
+
 export const boolean: SettingType<boolean> = {
   expected: "'true' or 'false'",
   parse(text) {

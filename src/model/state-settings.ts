@@ -48,7 +48,9 @@ export const STATE_SETTINGS = {
   ),
   'heron.statemgr.zookeeper.connection.timeout.ms': milliseconds(
     10_000,
-    'How long a call waits for a server before it fails; Heron waits 30000.',
+    'How long a call waits for a server before it fails: longer than servers take to elect a ' +
+      'leader, shorter than people want to wait for the word that the store is away; what has to ' +
+      'be written is tried again. Heron waits 30000, as long as a session lives.',
   ),
   'heron.statemgr.zookeeper.digest.file': note(
     'File with user:password on one line, read by every process; nodes are for that user alone.',

@@ -37,6 +37,8 @@ export interface ProcessEnvironment {
   resourceUse(): ResourceUse;
   /** Beats for the process that started this one (base/beat.ts), if that wants to hear it. */
   startBeating(periodMs: number): void;
+  /** Answers what that process asks about this one (inspection/requests.ts). */
+  answerParent(): void;
   /** Tells the process that started this one that it does its work; nobody may be there to hear. */
   sayReady(): void;
 }

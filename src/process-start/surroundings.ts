@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import type { Logger } from '../base/logger.ts';
+import type { Logger, LogLevel } from '../base/logger.ts';
 import type { ProcessContext } from '../base/process-main.ts';
 import type { Random } from '../base/random.ts';
 import { createStateManager } from '../state-manager/create.ts';
@@ -13,12 +13,15 @@ export interface Surroundings {
   readonly random: Random;
   /** The process's own failures go there, too. */
   readonly logger: Logger;
+  readonly setLogLevel: (level: LogLevel) => void;
   /** To be closed by the last hook of the shutdown. */
   readonly stateManager: StateManager;
 }
 
 export interface SurroundingsOptions {
   readonly logFile: string;
+  /** `info` unless set. */
+  readonly logLevel?: LogLevel;
   /** Who speaks in the log. */
   readonly name: string;
   readonly logBytesMax: number;
@@ -29,12 +32,12 @@ export interface SurroundingsOptions {
 export function openSurroundings(
   context: ProcessContext,
   environment: ProcessEnvironment,
-  { logFile, name, logBytesMax, logFilesMax, state }: SurroundingsOptions,
+  { logFile, logLevel = 'info', name, logBytesMax, logFilesMax, state }: SurroundingsOptions,
 ): Surroundings {
   const { clock, random, files, processes, network, variables } = environment;
   const logger = environment.openLog({
     file: logFile,
-    level: 'info',
+    level: logLevel,
     name,
     maxBytes: logBytesMax,
     filesMax: logFilesMax,
@@ -49,5 +52,6 @@ export function openSurroundings(
     network,
     variables,
   });
-  return { clock, random, logger, stateManager };
+  const setLogLevel = (level: LogLevel): void => logger.setLevel(level);
+  return { clock, random, logger, setLogLevel, stateManager };
 }

@@ -3,15 +3,18 @@ import { systemClock } from '../base/clock.ts';
 import { openLogger } from '../base/log-file.ts';
 import { systemMachineTime } from '../base/machine-time.ts';
 import { systemProcessIdentities } from '../base/process-identities.ts';
+import { isPipe } from '../base/pipe.ts';
 import { createSystemRandom } from '../base/random.ts';
 import { RotatingFile } from '../base/rotating-file.ts';
 import { systemFiles } from '../base/system-files.ts';
+import type { RuntimeUse } from '../metrics/runtime-metrics.ts';
 import type { HttpServerOptions } from '../net/http-rules.ts';
 import type { Network } from '../net/network.ts';
 import { sayReady } from '../supervision/ready-message.ts';
 import type { ProcessTable } from '../supervision/process-table.ts';
 import type { ProcessEnvironment } from './process-environment.ts';
 import { systemResourceUse } from './system-resource-use.ts';
+import { watchRuntime } from './system-runtime-use.ts';
 
 /** Most processes start and signal no others, and need not load what that takes. */
 const onlyIdentities: ProcessTable = {
@@ -40,6 +43,7 @@ async function loadNetwork(): Promise<Network> {
  * @param processes `systemProcessTable` for a process that supervises others.
  */
 export function systemEnvironment(processes: ProcessTable = onlyIdentities): ProcessEnvironment {
+  let readRuntime: (() => RuntimeUse) | undefined;
   return {
     arguments: process.argv.slice(2),
     variables: process.env,
@@ -59,8 +63,13 @@ export function systemEnvironment(processes: ProcessTable = onlyIdentities): Pro
     },
     openLog: (options) => openLogger({ ...options, clock: systemClock }),
     openAppendFile: (options) => new RotatingFile(options),
-    resourceUse: systemResourceUse,
+    resourceUse: () => {
+      // Watched from the first question on: not every process has metrics.
+      readRuntime ??= watchRuntime();
+      return { ...systemResourceUse(), runtime: readRuntime() };
+    },
     startBeating,
+    answerParent,
     sayReady,
   };
 }
@@ -68,6 +77,13 @@ export function systemEnvironment(processes: ProcessTable = onlyIdentities): Pro
 /** Whoever beats has connections as well, and would load what it takes a moment later. */
 function startBeating(periodMs: number): void {
   void import('../net/beat-pipe.ts').then((pipe) => pipe.startBeating(periodMs));
+}
+
+function answerParent(): void {
+  if (!isPipe(0)) return;
+  void import('../inspection/answer-parent.ts').then((inspection) =>
+    inspection.answerParent(process.stdin, { thread: 'own' }),
+  );
 }
 
 function refuse(): never {

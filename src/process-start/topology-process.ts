@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { beatPeriodMs } from '../base/beat.ts';
 import type { ProcessContext } from '../base/process-main.ts';
 import { BYTES_PER_MB } from '../base/units.ts';
+import { logLevelOf } from '../model/log-level.ts';
 import type { LogicalTopology } from '../model/logical-topology.ts';
 import { Settings } from '../model/settings.ts';
 import type { StateAddress } from '../state-manager/state-address.ts';
@@ -37,9 +38,11 @@ export async function openTopologyProcess(
   const topology = decodeTopology(definition);
   const settings = new Settings(topology.config);
   environment.startBeating(beatPeriodMs(settings.get('heron.executor.child.silence.ms')));
+  environment.answerParent();
   context.setGrace(settings.get('heron.shutdown.grace.ms'));
   const surroundings = openSurroundings(context, environment, {
     logFile: join(logDirectory, `${logName}.log`),
+    logLevel: logLevelOf(topology),
     name,
     logBytesMax: settings.get('heron.logging.maximum.size.mb') * BYTES_PER_MB,
     logFilesMax: settings.get('heron.logging.maximum.files'),

@@ -277,6 +277,11 @@ export class RingReader {
     return Atomics.load(this.#view.control, WRITER_CLOSED) === 1 && !this.hasNext();
   }
 
+  /** Of all frames that are not released, read or not. */
+  get heldBytes(): number {
+    return (Atomics.load(this.#view.control, HEAD) - this.#tail) | 0;
+  }
+
   /** Whether `next` would find a frame. */
   hasNext(): boolean {
     if (this.#next !== this.#head) return true;

@@ -264,6 +264,7 @@ export class LoneTask {
       case 'failed': // `onFailed` has the error itself.
       case 'exception':
       case 'large-set':
+      case 'sample':
       case 'stop':
         return;
       default:

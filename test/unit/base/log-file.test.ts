@@ -144,3 +144,23 @@ test('after a full disk the log says how many lines are missing, once', async ()
   );
   assert.match(String(lines[1]?.['reason']), /ENOSPC/);
 });
+
+test('another level holds from then on, also for children', async () => {
+  await using folder = await temporaryFolder();
+  const log = open(folder);
+  const child = log.child({ task: 1 });
+  child.debug('unheard');
+  log.setLevel('debug');
+  child.debug('heard');
+  log.setLevel('error');
+  child.warn('unheard');
+  log.error('heard');
+  log.close();
+  assert.deepEqual(
+    linesOf(folder).map(({ level, message }) => [level, message]),
+    [
+      ['debug', 'heard'],
+      ['error', 'heard'],
+    ],
+  );
+});
