@@ -18,7 +18,7 @@ import type { ShellOptions } from './shell/shell-options.ts';
     POST /sample/{instance}?stream&count&seconds   {tuples, fields}: what it emits next
 
   Ours departs from Heron's: /filedata does not escape its text for HTML, there are no HTML pages,
-  nothing is killed but single processes, and what may hold secrets is not served
+  nothing is killed, and what may hold secrets is not served
   (shell/container-files.ts). Errors are a status and one sentence.
 
   E1. It costs a listening port until somebody asks; the code is loaded then.

@@ -1,8 +1,8 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { assert } from '../base/assert.ts';
-import { environmentError } from '../base/errors.ts';
 import type { HttpServer, HttpServerOptions } from './http-rules.ts';
 import type { HttpServing } from './http-serving.ts';
+import { listenError } from './listen-error.ts';
 
 /*
   A small HTTP server for the ports of the engine's processes. On Node alone: each process pays for
@@ -34,10 +34,8 @@ export function listenHttp(options: HttpServerOptions): Promise<HttpServer> {
   server.maxConnections = CONNECTIONS_MAX;
   const early = new EarlyServer(server, options);
   return new Promise((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
-      const isTaken = cause.code === 'EADDRINUSE';
-      const message = `cannot listen on ${host}:${port}: ${cause.message}`;
-      reject(environmentError(isTaken ? 'PORT_IN_USE' : 'CONNECTION_LOST', message, { cause }));
+    server.once('error', (cause) => {
+      reject(listenError({ host, port }, cause));
     });
     server.listen(port, host, () => {
       const address = server.address();

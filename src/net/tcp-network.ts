@@ -5,9 +5,8 @@ import {
   Socket,
   type SocketConstructorOpts,
 } from 'node:net';
-import { type EngineError, environmentError, messageOf } from '../base/errors.ts';
-import { systemCodeOf } from '../base/system-codes.ts';
-import { type Address, addressText, type Listener, type Network } from './network.ts';
+import { listenError } from './listen-error.ts';
+import type { Listener, Network } from './network.ts';
 import {
   abortedError,
   Reading,
@@ -71,13 +70,4 @@ function acceptedStream(accepted: Socket): SocketStream {
   accepted.destroy();
   const options = { handle, onread: reading.onRead, pauseOnCreate: true };
   return new SocketStream(new Socket(options as SocketConstructorOpts), reading);
-}
-
-function listenError(address: Address, cause: Error): EngineError {
-  const where = addressText(address);
-  return systemCodeOf(cause) === 'EADDRINUSE'
-    ? environmentError('PORT_IN_USE', `${where} is in use by another process`, { cause })
-    : environmentError('CONNECTION_LOST', `cannot listen on ${where}: ${messageOf(cause)}`, {
-        cause,
-      });
 }

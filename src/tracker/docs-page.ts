@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { escapeHtml } from '../base/escape-html.ts';
 
 /* The OpenAPI document as a page for people: one text, no script, nothing from elsewhere. */
 
@@ -41,15 +42,15 @@ export function docsPage(document: ShownDocument): string {
   const byTag = Map.groupBy(operationsOf(document), ({ tag }) => tag);
   const sections = Array.from(
     byTag,
-    ([tag, rows]) => `<h2>${escaped(tag)}</h2>\n<table>${rows.map(rowOf).join('')}</table>`,
+    ([tag, rows]) => `<h2>${escapeHtml(tag)}</h2>\n<table>${rows.map(rowOf).join('')}</table>`,
   );
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>${escaped(title)}</title>
+<title>${escapeHtml(title)}</title>
 <style>${STYLE}</style>
-<h1>${escaped(title)} <small>${escaped(version)}</small></h1>
+<h1>${escapeHtml(title)} <small>${escapeHtml(version)}</small></h1>
 <p>The same for programs: <a href="/openapi.json">/openapi.json</a>.</p>
 ${sections.join('\n')}
 </html>
@@ -75,17 +76,9 @@ function operationsOf({ paths = {} }: ShownDocument): readonly Row[] {
 
 function rowOf({ method, path, summary = '', parameters = [] }: Row): string {
   const names = parameters.map(
-    ({ name = '', required }) => `${escaped(name)}${required === true ? '' : '?'}`,
+    ({ name = '', required }) => `${escapeHtml(name)}${required === true ? '' : '?'}`,
   );
   const query = names.length === 0 ? '' : `<br><small>${names.join(', ')}</small>`;
-  const name = `<code>${method} ${escaped(path)}</code>`;
-  return `<tr><td>${name}${query}</td><td>${escaped(summary)}</td></tr>`;
-}
-
-function escaped(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
+  const name = `<code>${method} ${escapeHtml(path)}</code>`;
+  return `<tr><td>${name}${query}</td><td>${escapeHtml(summary)}</td></tr>`;
 }

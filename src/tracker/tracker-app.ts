@@ -43,7 +43,11 @@ export interface StreamRoute<Query extends z.ZodObject> {
   readonly tag: string;
   readonly query: Query;
   readonly contentType: string;
-  readonly respond: (query: z.output<Query>, signal: AbortSignal) => Response | Promise<Response>;
+  readonly respond: (
+    query: z.output<Query>,
+    signal: AbortSignal,
+    request: Request,
+  ) => Response | Promise<Response>;
 }
 
 const TEXT_OF_ERROR = z.string().openapi({ example: 'request failed: there is no topology …' });
@@ -68,7 +72,10 @@ export class TrackerApp {
   stream<Query extends z.ZodObject>(route: StreamRoute<Query>): void {
     const { path, query, contentType, respond } = route;
     this.#describe(route, { [contentType]: { schema: z.string() } });
-    this.hono.get(path, (context) => respond(readQuery(query, context), context.req.raw.signal));
+    this.hono.get(path, (context) => {
+      const { raw } = context.req;
+      return respond(readQuery(query, context), raw.signal, raw);
+    });
   }
 
   #describe(

@@ -1,6 +1,6 @@
 import { createAdaptorServer } from '@hono/node-server';
 import { assert } from '../base/assert.ts';
-import { environmentError } from '../base/errors.ts';
+import { listenError } from '../net/listen-error.ts';
 
 /* Where a Tracker listens. */
 
@@ -42,10 +42,8 @@ export function listenFor(
   });
   server.maxConnections = CONNECTIONS_MAX;
   return new Promise((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
-      const isTaken = cause.code === 'EADDRINUSE';
-      const message = `cannot listen on ${host}:${port}: ${cause.message}`;
-      reject(environmentError(isTaken ? 'PORT_IN_USE' : 'CONNECTION_LOST', message, { cause }));
+    server.once('error', (cause: Error) => {
+      reject(listenError({ host, port }, cause));
     });
     server.listen(port, host, () => {
       const address = server.address();

@@ -15,13 +15,20 @@ interface Answer {
 
 type Ask = (method: string, path: string, body?: object) => Promise<Answer>;
 
-function asking({ url, tokenFile }: Pick<TrackerStart, 'url' | 'tokenFile'>, place: string): Ask {
-  const token = tokenFile === undefined ? '' : readFileSync(tokenFile, 'utf8').split(' ')[1];
+function tokenOf({ tokenFile }: Pick<TrackerStart, 'tokenFile'>): string {
+  return tokenFile === undefined
+    ? ''
+    : (readFileSync(tokenFile, 'utf8').trim().split(' ')[1] ?? '');
+}
+
+function asking(start: Pick<TrackerStart, 'url' | 'tokenFile'>, place: string): Ask {
+  const { url } = start;
+  const token = tokenOf(start);
   return async (method, path, body) => {
     const response = await fetch(`${url}/api/v1/topologies/${place}${path}`, {
       method,
       headers: {
-        authorization: `Bearer ${token?.trim() ?? ''}`,
+        authorization: `Bearer ${token}`,
         ...(body !== undefined && { 'content-type': 'application/json' }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -109,10 +116,11 @@ test('through a tracker a topology rests, grows, is looked into, and ends', asyn
       topology: 'watched',
       ...where,
     });
-    const { url } = looking;
-    const response = await fetch(`${url}/topologies/container/filedownload?${query.toString()}`);
-    assert.equal(response.status, 200);
-    assert.ok('nodes' in ((await response.json()) as object));
+    const download = (headers: Readonly<Record<string, string>>): Promise<Response> =>
+      fetch(`${acting.url}/topologies/container/filedownload?${query.toString()}`, { headers });
+    assert.equal((await download({})).status, 401);
+    const profile = await download({ authorization: `Bearer ${tokenOf(acting)}` });
+    assert.ok('nodes' in ((await profile.json()) as object));
   });
 
   await t.test('what is wrong is said, and every action is written down', async () => {

@@ -1,3 +1,4 @@
+import { escapeHtml } from '../../base/escape-html.ts';
 import { type Call, isIdle } from './call-tree.ts';
 
 /*
@@ -31,7 +32,7 @@ export function flameGraph(root: Call, title: string): string {
   const depthMax = boxes.reduce((max, { depth }) => Math.max(max, depth), 0);
   const height = (depthMax + 1) * ROW;
   const shapes = boxes.map((box) => shapeOf(box, { height, totalMs })).join('\n');
-  const heading = escaped(`${title}: ${totalMs.toFixed(0)} ms of work`);
+  const heading = escapeHtml(`${title}: ${totalMs.toFixed(0)} ms of work`);
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${heading}</title>
 <style>body{font:14px sans-serif;margin:16px}text{font:11px monospace;pointer-events:none}
@@ -62,7 +63,7 @@ function boxesOf(root: Call, totalMs: number): readonly Box[] {
 function labelOf({ call, x, width }: Box, y: number): string {
   const letters = Math.floor((width - 4) / CHARACTER);
   if (letters < 3) return '';
-  const text = escaped(cut(call.name, letters));
+  const text = escapeHtml(cut(call.name, letters));
   return `<text x="${(x + 2).toFixed(1)}" y="${y + 12}">${text}</text>`;
 }
 
@@ -75,7 +76,7 @@ function shapeOf(
   const y = height - (depth + 1) * ROW;
   const share = ((ms / totalMs) * 100).toFixed(1);
   const hint = `${name} ${place}\n${ms.toFixed(1)} ms (${share} %), itself ${selfMs.toFixed(1)} ms`;
-  const title = `<title>${escaped(hint)}</title>`;
+  const title = `<title>${escapeHtml(hint)}</title>`;
   return (
     `<g><rect x="${x.toFixed(1)}" y="${y}" width="${Math.max(width - 0.5, 0.2).toFixed(1)}" ` +
     `height="${ROW - 1}" fill="${colourOf(name)}">${title}</rect>${labelOf(box, y)}</g>`
@@ -91,12 +92,4 @@ function colourOf(name: string): string {
 
 function cut(text: string, letters: number): string {
   return text.length > letters ? `${text.slice(0, letters - 1)}…` : text;
-}
-
-function escaped(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
 }

@@ -1,4 +1,4 @@
-import type { Stats } from 'node:fs';
+import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, realpath, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { join, relative, sep } from 'node:path';
@@ -19,6 +19,8 @@ import { ShellRefusal } from './shell-refusal.ts';
 /** What a page or a terminal shows at once is far less; whoever wants more asks for the next. */
 const PART_BYTES_MAX = BYTES_PER_MB;
 const CHUNK_BYTES = 64 * 1024;
+/** A pipe that nobody writes to would be waited for without end. */
+const READ = constants.O_RDONLY | constants.O_NONBLOCK;
 
 /**
  * Files that begin with a dot are those of tools and of this engine: `.env`, `.npmrc`. A topology's
@@ -104,7 +106,7 @@ export class ContainerFiles {
   }
 
   async #open(path: string): Promise<FileHandle> {
-    const file = await open(await this.#resolve(path), 'r');
+    const file = await open(await this.#resolve(path), READ);
     const stats = await file.stat();
     if (stats.isFile()) return file;
     await file.close();

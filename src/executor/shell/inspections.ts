@@ -6,6 +6,7 @@ import { isoTime } from '../../base/iso-time.ts';
 import { BYTES_PER_MB } from '../../base/units.ts';
 import type { InspectionFile, InspectionWish } from '../../inspection/requests.ts';
 import { parseAnswer } from '../../inspection/requests.ts';
+import { INSPECTIONS_FOLDER } from '../../model/inspections-folder.ts';
 import type { ProcessHandle } from '../../supervision/process-handle.ts';
 import { ShellRefusal } from './shell-refusal.ts';
 
@@ -19,8 +20,6 @@ import { ShellRefusal } from './shell-refusal.ts';
       something is written.
 */
 
-/** Below the container's folder. */
-export const INSPECTIONS_FOLDER = 'inspections';
 /** Some for each process of a usual container; more are of no use to anybody. */
 const FILES_MAX = 20;
 /** A heap snapshot has about the size of the heap: those of one bad hour of one process. */

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import { reliabilityOf } from '../../model/reliability.ts';
 import type { SeriesPart, SeriesQuestion } from '../../topology-client/series.ts';
-import type { SummaryFigures } from '../pages/page-figures.ts';
+import { noFigures, type SummaryFigures } from '../pages/page-figures.ts';
 import type { TopologyView } from '../state/topology-view.ts';
 import {
   type ComponentMetrics,
@@ -56,7 +56,7 @@ export class TopologySummaries {
     const first = views.flatMap((view) => this.#ask(view) ?? []);
     if (first.length > 0) await within(this.#clock, limitMs, Promise.all(first));
     return new Map(
-      views.map((view) => [view.key, this.#known.get(view.key)?.figures ?? nothing('not asked')]),
+      views.map((view) => [view.key, this.#known.get(view.key)?.figures ?? noFigures('not asked')]),
     );
   }
 
@@ -66,7 +66,7 @@ export class TopologySummaries {
     let known = this.#known.get(view.key);
     const isFirst = known === undefined;
     if (known === undefined) {
-      const figures = nothing('its metrics have not answered yet');
+      const figures = noFigures('its metrics have not answered yet');
       known = { figures, askedAtMs: Number.NEGATIVE_INFINITY, shownAtMs: nowMs, asking: undefined };
       this.#known.set(view.key, known);
     }
@@ -82,7 +82,7 @@ export class TopologySummaries {
     try {
       known.figures = summaryOf(view, await this.#source.series(view, questionOf(view)));
     } catch (error) {
-      known.figures = nothing(messageOf(error));
+      known.figures = noFigures(messageOf(error));
     } finally {
       known.asking = undefined;
     }
@@ -94,21 +94,6 @@ export class TopologySummaries {
       if (shownAtMs < oldestMs && asking === undefined) this.#known.delete(key);
     }
   }
-}
-
-function nothing(reason: string): SummaryFigures {
-  return {
-    reason,
-    emitRate: null,
-    executeRate: null,
-    ackRate: null,
-    failRate: null,
-    failCount: null,
-    completeLatencyMs: null,
-    backPressure: null,
-    lag: null,
-    lastError: null,
-  };
 }
 
 /** One part for each component, then what sources have left, then how long spouts were held. */

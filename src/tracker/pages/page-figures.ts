@@ -28,6 +28,22 @@ export const summaryFigures = z.object({
 
 export type SummaryFigures = z.output<typeof summaryFigures>;
 
+/** Of a topology of which nothing is known, with the reason. */
+export function noFigures(reason: string): SummaryFigures {
+  return {
+    reason,
+    emitRate: null,
+    executeRate: null,
+    ackRate: null,
+    failRate: null,
+    failCount: null,
+    completeLatencyMs: null,
+    backPressure: null,
+    lag: null,
+    lastError: null,
+  };
+}
+
 export interface PageFigures {
   /** By `TopologyView.key`; of every view that was given. */
   summaries(views: readonly TopologyView[]): Promise<ReadonlyMap<string, SummaryFigures>>;

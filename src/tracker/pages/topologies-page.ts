@@ -5,7 +5,7 @@ import { packingThatRuns } from '../../model/settled-packing.ts';
 import { TOPOLOGY_STATES } from '../../model/topology-state.ts';
 import type { ClusterView, Snapshot } from '../state/snapshot.ts';
 import type { TopologyView } from '../state/topology-view.ts';
-import { type SummaryFigures, summaryFigures } from './page-figures.ts';
+import { noFigures, type SummaryFigures, summaryFigures } from './page-figures.ts';
 
 /* The page with all topologies of all clusters: one question, one answer. */
 
@@ -74,24 +74,11 @@ export function topologiesPageOf(
       store: storeOf(cluster),
       topologies: cluster.topologies.map((view) => ({
         ...summaryOf(view),
-        figures: figures.get(view.key) ?? NO_FIGURES,
+        figures: figures.get(view.key) ?? noFigures('nobody was asked for them'),
       })),
     })),
   };
 }
-
-const NO_FIGURES: SummaryFigures = {
-  reason: 'nobody was asked for them',
-  emitRate: null,
-  executeRate: null,
-  ackRate: null,
-  failRate: null,
-  failCount: null,
-  completeLatencyMs: null,
-  backPressure: null,
-  lag: null,
-  lastError: null,
-};
 
 export function storeOf({ store }: ClusterView): z.output<typeof storeSchema> {
   const isAway = store.at === 'away';

@@ -1,6 +1,7 @@
-import { basename } from 'node:path';
+import { basename, posix } from 'node:path';
 import { z } from '@hono/zod-openapi';
 import { containerId } from '../../base/ids.ts';
+import { INSPECTIONS_FOLDER } from '../../model/inspections-folder.ts';
 import { findView, oneTopology } from '../find-view.ts';
 import type { ContainerShell } from '../shell/container-shell.ts';
 import { shellOfContainer, shellOfProcess } from '../shell/find-shell.ts';
@@ -70,7 +71,12 @@ export function registerContainers(app: TrackerApp, parts: TrackerParts): void {
   registerFiles(app, parts);
 }
 
-function registerFiles(app: TrackerApp, { snapshots }: TrackerParts): void {
+function registerFiles(app: TrackerApp, { snapshots, admit }: TrackerParts): void {
+  /** Whoever may not have a heap written down may not read one that somebody else has had. */
+  const check = ({ path }: z.output<typeof ofFile>, request: Request): void => {
+    const [top] = posix.normalize(path).split('/');
+    if (top === INSPECTIONS_FOLDER) admit(request);
+  };
   const shellOf = (file: z.output<typeof ofFile>): ContainerShell =>
     shellOfContainer(findView(snapshots.now(), file), containerId(file.container), snapshots);
   app.get({
@@ -82,7 +88,8 @@ function registerFiles(app: TrackerApp, { snapshots }: TrackerParts): void {
       length: z.coerce.number().int().min(-1).openapi({ description: 'bytes; -1: the rest' }),
     }),
     answer: fileData,
-    respond: ({ offset, length, ...file }) => {
+    respond: ({ offset, length, ...file }, _signal, request) => {
+      check(file, request);
       const most = length < 0 ? DATA_BYTES_MAX : Math.min(length, DATA_BYTES_MAX);
       return shellOf(file).fileData(file.path, { offset, length: most });
     },
@@ -93,7 +100,10 @@ function registerFiles(app: TrackerApp, { snapshots }: TrackerParts): void {
     tag: 'files',
     query: ofFile,
     answer: fileStats,
-    respond: (file) => shellOf(file).fileStats(file.path),
+    respond: (file, _signal, request) => {
+      check(file, request);
+      return shellOf(file).fileStats(file.path);
+    },
   });
   app.stream({
     path: '/topologies/container/filedownload',
@@ -101,7 +111,8 @@ function registerFiles(app: TrackerApp, { snapshots }: TrackerParts): void {
     tag: 'files',
     query: ofFile,
     contentType: 'application/octet-stream',
-    respond: async (file, signal) => {
+    respond: async (file, signal, request) => {
+      check(file, request);
       const whole = { offset: 0, length: -1 };
       const bytes = await shellOf(file).download(file.path, whole, signal);
       return new Response(bytes, {

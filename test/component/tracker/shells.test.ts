@@ -90,6 +90,21 @@ test("Heron's shell is asked by pid, and what it escapes is told as it was writt
   assert.ok(shell.asked.every(({ token }) => token === undefined));
 });
 
+test('what a look into a process has left is for whoever may have it made', async (t) => {
+  const { asked, port } = await aShell(t, { '/': '{}' });
+  const cluster = inMemory('local');
+  await ofHeron(cluster.stateManager, port);
+  const { ask } = await aTracker(t, [cluster]);
+  for (const folder of ['inspections', './inspections', 'x/../inspections', './/inspections']) {
+    for (const path of ['filedownload', 'filedata', 'filestats']) {
+      const where = `container=1&offset=0&length=1&path=${folder}/x.heapsnapshot`;
+      const { status } = await ask(`/topologies/container/${path}?${LIVE}&${where}`);
+      assert.equal(status, 403, `${path} ${folder}`);
+    }
+  }
+  assert.deepEqual(asked, []);
+});
+
 test('our shell is asked by name, with the token of the topology', async (t) => {
   const shell = await aShell(t, {
     '/pid/stmgr-1': OUTPUT,
