@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
-import { aCluster, UNHURRIED } from '../support/cluster.ts';
+import { aCluster, PATIENTLY, UNHURRIED } from '../support/cluster.ts';
+import { eventually } from '../support/eventually.ts';
 
 /* Traces of tuples over real processes, as a collector of OpenTelemetry gets them. */
 
@@ -67,14 +70,24 @@ test('O49: each root is one connected trace over three bolts in two containers',
     ...UNHURRIED,
     'topology.stmgrs': 2,
     'topology.trace.sample.ratio': 1,
+    'heron.metrics.export.interval.ms': 1_000,
     'heron.metricsmgr.sinks': 'file',
     'heron.metricsmgr.otlp.traces.endpoint': endpoint,
   };
   const outer = `00-${OUTER.traceId}-${OUTER.spanId}-01`;
-  const seen = (await cluster.run('traced', 'traced', { args: [outer], config })) as [
-    number,
-    string,
-  ][];
+  const gate = join(cluster.folder, 'gate');
+  const run = cluster.run('traced', 'traced', { args: [outer, gate], config });
+  // What is under way when the processes end may be lost, and counted; here it is not to be.
+  const allAreThere = eventually(() => {
+    const ids = new Set(spans.map(({ spanId }) => spanId));
+    const of = (wanted: string): number => spans.filter(({ name }) => name === wanted).length;
+    assert.deepEqual([of('emit numbers'), of('execute seen')], [COUNT, COUNT / 2]);
+    const others = spans.filter(({ name }) => name !== 'emit numbers');
+    assert.ok(others.every(({ parentSpanId = '' }) => ids.has(parentSpanId)));
+  }, PATIENTLY);
+  await Promise.race([allAreThere, run]);
+  writeFileSync(gate, '');
+  const seen = (await run) as [number, string][];
   const byId = new Map(spans.map((span) => [span.spanId, span]));
   assert.equal(byId.size, spans.length, 'each span comes once');
   assert.equal(new Set(spans.map(({ container }) => container)).size, 2);

@@ -146,8 +146,12 @@ async function survivesKill(cluster: Cluster, tracker: TrackerProcess): Promise<
 async function showsTheEnd(words: RunningWordCount, tracker: TrackerProcess): Promise<void> {
   await words.goOn();
   await words.end();
-  const ended = await untilShown(tracker, 'COMPLETED');
-  assert.equal(ended.containers.up, null);
+  await untilShown(tracker, 'COMPLETED');
+  // It has completed before its processes are gone.
+  await eventually(async () => {
+    const { containers } = await untilShown(tracker, 'COMPLETED');
+    assert.equal(containers.up, null);
+  }, PATIENTLY);
   assert.deepEqual(await tracker.ask('/topologies'), {});
 }
 
