@@ -49,11 +49,14 @@ export function share(rule: ResourceRule, where: string, tasks: readonly Compone
   const used = sum(asked.map((amount) => amount ?? 0));
   const sharing = asked.filter((amount) => amount === undefined).length;
   const { limit, padding } = rule;
-  const isPaddingThrottled = limit !== undefined && !isWithin(limit, used + padding);
+  const eachOf = (room: number): number => rule.roundDown(room / Math.max(sharing, 1));
+  // Else fewer tasks might not fit where more do: those leave no room for the padding at all.
+  const isPaddingThrottled =
+    limit !== undefined &&
+    (!isWithin(limit, used + padding) ||
+      (sharing > 0 && eachOf(limit - used - padding) < rule.min));
   const each =
-    limit === undefined
-      ? rule.default
-      : rule.roundDown((limit - used - (isPaddingThrottled ? 0 : padding)) / Math.max(sharing, 1));
+    limit === undefined ? rule.default : eachOf(limit - used - (isPaddingThrottled ? 0 : padding));
   if (limit !== undefined && (!isWithin(limit, used) || (sharing > 0 && each <= 0))) {
     throw limitTooSmall(rule, where, used, sharing, limit);
   }

@@ -170,6 +170,20 @@ test('a task that gets just what it needs to live', () => {
   );
 });
 
+test('padding gives way too when no task could live on what it leaves', () => {
+  const ram = 2 * GIB + 50 * MIB;
+  const { plan, warnings } = packRoundRobin(
+    topologyOf({ a: 5 }, { 'topology.container.ram': String(ram) }),
+  );
+  const [container] = plan.containers;
+  const each = Math.floor(ram / 5);
+  assert.deepEqual(
+    container?.instances.map(({ resource }) => resource.ramBytes),
+    [each, each, each, each, each],
+  );
+  assert.match(warnings[0] ?? '', /leaves \d of 2147483648 bytes/);
+});
+
 const IMPOSSIBLE: readonly (readonly [string, Readonly<Record<string, string>>, RegExp])[] = [
   [
     'more containers than tasks',
@@ -188,7 +202,7 @@ const IMPOSSIBLE: readonly (readonly [string, Readonly<Record<string, string>>, 
   ],
   [
     'a share that no task can live on',
-    { 'topology.container.ram': String(2 * GIB + 50 * MIB) },
+    { 'topology.container.ram': String(50 * MIB) },
     /^container 1: a task of 'sink' gets 10485760 bytes of memory, it needs 16777216 \(/,
   ],
   [
