@@ -83,8 +83,8 @@ test('launch starts an executor per container, each in its folder and on its hos
   const { schedulerPid, executors } = await scheduler.describe(request);
   assert.equal(schedulerPid, schedulerOf(topology).pid);
   assert.deepEqual(
-    executors.map(({ name, state }) => [name, state]).toSorted(),
-    CONTAINERS.map((container) => [`executor-${container}`, 'running']),
+    Object.fromEntries(executors.map(({ name, state }) => [name, state])),
+    Object.fromEntries(CONTAINERS.map((container) => [`executor-${container}`, 'running'])),
   );
   const hosts = await eventually(() =>
     Promise.all(
